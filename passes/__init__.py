@@ -1,0 +1,1 @@
+"""Passes of the compiler, one file each."""
