@@ -1,0 +1,509 @@
+"""The kernel ABI: what a caller of a compiled kernel has to know, read from gpu form.
+
+Order of the arguments: one 64-bit pointer per memory in signature order, the scalars in signature order, one i32 per dynamic
+symbol, one i64 per run-time stride.  `read_abi` reads it from the attributes of a `gpu.func`; `KernelABI.to_json` is what
+stands beside a code object and `KernelABI.from_json` reads it back (no MLIR needed for that).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from . import exprtext
+
+if TYPE_CHECKING:
+    from mlir import ir
+
+    AnyOp = ir.Operation | ir.OpView
+
+KINDS = ("memory", "scalar", "symbol", "stride")
+ACCESSES = ("read", "write", "readwrite")
+
+# MLIR element type -> names numpy, ml_dtypes and torch give it (unsigned ones share the signless MLIR type).
+_ARRAY_DTYPES: dict[str, tuple[str, ...]] = {
+    "i1": ("bool",),
+    "i8": ("int8", "uint8"),
+    "i16": ("int16", "uint16"),
+    "i32": ("int32", "uint32"),
+    "i64": ("int64", "uint64"),
+    "f16": ("float16",),
+    "bf16": ("bfloat16",),
+    "f32": ("float32",),
+    "f64": ("float64",),
+    "f8E4M3FN": ("float8_e4m3fn",),
+    "f8E4M3FNUZ": ("float8_e4m3fnuz",),
+    "f8E5M2": ("float8_e5m2",),
+    "f8E5M2FNUZ": ("float8_e5m2fnuz",),
+    "f8E8M0FNU": ("float8_e8m0fnu",),
+}
+_KERNARG_BYTES = {"memory": 8, "symbol": 4, "stride": 8}
+_SCALAR_BYTES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "index": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
+
+
+class AbiError(ValueError):
+    """The ABI attributes of a kernel are wrong, or a call does not fit the kernel. `location` is MLIR's, if known."""
+
+    def __init__(self, message: str, location: str | None = None):
+        super().__init__(f"{location}: {message}" if location else message)
+        self.message = message
+        self.location = location
+
+
+class HasShape(Protocol):
+    """numpy arrays, torch tensors and everything else with a shape."""
+
+    @property
+    def shape(self) -> Sequence[int]: ...
+
+
+@dataclass(frozen=True)
+class KernelArg:
+    """One kernel argument.
+
+    kind: memory, scalar, symbol or stride.  name: of the argument (a stride's is `<memory>.stride<dim>`).
+    dtype: MLIR element type ("f16"); of a symbol "i32", of a stride "i64".
+    shape: extents of a memory, one expression each.  access: read, write or readwrite (memories).
+    memory, dim: the memory and the dim a stride belongs to.
+    """
+
+    kind: str
+    name: str
+    dtype: str
+    shape: tuple[str, ...] = ()
+    access: str = ""
+    memory: str = ""
+    dim: int = -1
+
+    @property
+    def kernarg_bytes(self) -> int:
+        """Bytes (and alignment) of the argument in the kernel argument segment."""
+        return _KERNARG_BYTES.get(self.kind) or _SCALAR_BYTES[self.dtype]
+
+    def extents(self, symbols: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape under symbol values."""
+        return tuple(exprtext.evaluate(e, symbols) for e in self.shape)
+
+    def element_count(self, symbols: Mapping[str, int], strides: Sequence[int] | None = None) -> int:
+        """Elements the memory spans: the product of the extents, or 1 + sum((extent - 1) * stride) when strided."""
+        extents = self.extents(symbols)
+        if strides is None or 0 in extents:
+            return math.prod(extents)
+        return 1 + sum((e - 1) * s for e, s in zip(extents, strides, strict=True))
+
+
+@dataclass(frozen=True)
+class KernelABI:
+    """How to launch one kernel.
+
+    grid: workgroups along x, y, z, as expressions over `symbols` and the dynamic symbols.  symbols: static values.
+    block: threads along x, y, z.  lds_bytes: workgroup memory declared by the kernel.
+    """
+
+    name: str
+    target: str
+    args: tuple[KernelArg, ...]
+    grid: tuple[str, str, str]
+    symbols: Mapping[str, int] = field(default_factory=dict)
+    block: tuple[int, int, int] = (1, 1, 1)
+    lds_bytes: int = 0
+
+    def __hash__(self) -> int:
+        return hash(
+            (self.name, self.target, self.args, self.grid, tuple(self.symbols.items()), self.block, self.lds_bytes)
+        )
+
+    @property
+    def memories(self) -> tuple[KernelArg, ...]:
+        """The memory arguments in order."""
+        return tuple(a for a in self.args if a.kind == "memory")
+
+    @property
+    def scalars(self) -> tuple[KernelArg, ...]:
+        """The scalar arguments in order."""
+        return tuple(a for a in self.args if a.kind == "scalar")
+
+    @property
+    def dynamic_symbols(self) -> tuple[str, ...]:
+        """Names of the symbols given at launch, in order."""
+        return tuple(a.name for a in self.args if a.kind == "symbol")
+
+    @property
+    def threads(self) -> int:
+        """Threads of a workgroup."""
+        return math.prod(self.block)
+
+    def offsets(self) -> tuple[int, ...]:
+        """Byte offset of each argument in the kernel argument segment: each naturally aligned."""
+        offsets, at = [], 0
+        for arg in self.args:
+            size = arg.kernarg_bytes
+            at = (at + size - 1) // size * size
+            offsets.append(at)
+            at += size
+        return tuple(offsets)
+
+    def values(self, symbols: Mapping[str, int] | None = None) -> dict[str, int]:
+        """Static symbols and the given dynamic ones together. Raises AbiError on a missing, unknown or clashing one."""
+        given = dict(symbols or {})
+        merged = dict(self.symbols)
+        dynamic = self.dynamic_symbols
+        for name, value in given.items():
+            if name in merged and merged[name] != value:
+                raise AbiError(
+                    f"kernel '{self.name}': symbol '{name}' is {merged[name]} at compile time; {value} was given"
+                )
+            if name not in merged and name not in dynamic:
+                known = ", ".join([*merged, *dynamic]) or "none"
+                raise AbiError(f"kernel '{self.name}': unknown symbol '{name}'; it has: {known}")
+            merged[name] = _checked_extent(self.name, name, value)
+        for name in dynamic:
+            if name not in merged:
+                raise AbiError(
+                    f"kernel '{self.name}': dynamic symbol '{name}' has no value; give symbols={{'{name}': ...}}"
+                )
+        return merged
+
+    def grid_for(self, symbols: Mapping[str, int] | None = None) -> tuple[int, int, int]:
+        """Workgroups along x, y and z for values of the dynamic symbols.
+
+        Raises AbiError when a symbol is missing or an extent is negative.
+        """
+        values = self.values(symbols)
+        x, y, z = (_evaluate(self.name, f"grid {axis}", e, values) for axis, e in zip("xyz", self.grid, strict=True))
+        return x, y, z
+
+    def bind(
+        self,
+        arrays: Mapping[str, HasShape | Sequence[int]] | Sequence[HasShape | Sequence[int]],
+        scalars: Mapping[str, int | float] | Sequence[int | float] = (),
+        symbols: Mapping[str, int] | None = None,
+    ) -> dict[str, int]:
+        """Values of all symbols (static and dynamic) for a call.
+
+        arrays: arrays or shapes, in signature order or by name.  A dynamic symbol that is an extent of an array takes its
+        value from there; others come from `symbols`.  Shapes, dtypes (of arrays that have one) and the scalars are checked.
+        Raises AbiError that names the argument and the symbol.
+        """
+        shapes = self._named("array", [a.name for a in self.memories], arrays)
+        self._named("scalar", [a.name for a in self.scalars], scalars)
+        given = dict(symbols or {})
+        for arg in self.memories:
+            self._infer(arg, _shape_of(shapes[arg.name]), given)
+        values = self.values(given)
+        for arg in self.memories:
+            self._check_array(arg, shapes[arg.name], values)
+        return values
+
+    def _named(self, what: str, names: Sequence[str], given: Mapping | Sequence) -> dict:
+        if not isinstance(given, Mapping):
+            if len(given) != len(names):
+                listed = ", ".join(names) or "none"
+                raise AbiError(f"kernel '{self.name}' takes {len(names)} {what}s ({listed}); {len(given)} were given")
+            return dict(zip(names, given, strict=True))
+        for name in given:
+            if name not in names:
+                raise AbiError(f"kernel '{self.name}' has no {what} '{name}'; it has: {', '.join(names) or 'none'}")
+        for name in names:
+            if name not in given:
+                raise AbiError(f"kernel '{self.name}': {what} '{name}' is missing")
+        return dict(given)
+
+    def _infer(self, arg: KernelArg, shape: tuple[int, ...], given: dict[str, int]) -> None:
+        """Take values of dynamic symbols that are an extent by themselves."""
+        if len(shape) != len(arg.shape):
+            raise AbiError(
+                f"kernel '{self.name}': argument '{arg.name}' has {len(arg.shape)} dims [{', '.join(arg.shape)}]; "
+                f"an array of {len(shape)} dims was given"
+            )
+        for text, extent in zip(arg.shape, shape, strict=True):
+            if text in self.dynamic_symbols:
+                given.setdefault(text, extent)
+
+    def _check_array(self, arg: KernelArg, array: HasShape | Sequence[int], values: Mapping[str, int]) -> None:
+        for dim, (text, extent) in enumerate(zip(arg.shape, _shape_of(array), strict=True)):
+            want = _evaluate(self.name, f"argument '{arg.name}', dim {dim}", text, values)
+            if want != extent:
+                used = ", ".join(f"{s} = {values[s]}" for s in exprtext.symbols(text))
+                raise AbiError(
+                    f"kernel '{self.name}': argument '{arg.name}' has extent {extent} in dim {dim}, but {text} is {want}"
+                    + (f" ({used})" if used else "")
+                )
+        dtype = getattr(array, "dtype", None)
+        names = _ARRAY_DTYPES.get(arg.dtype)
+        if dtype is not None and names and str(dtype).removeprefix("torch.") not in names:
+            raise AbiError(
+                f"kernel '{self.name}': argument '{arg.name}' holds {arg.dtype}; an array of {dtype} was given"
+            )
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data for `json.dump`; the grid also by value when it needs no dynamic symbol (else null)."""
+        dynamic = set(self.dynamic_symbols)
+        static = not any(s in dynamic for e in self.grid for s in exprtext.symbols(e))
+        values = [_evaluate(self.name, "grid", e, self.symbols) for e in self.grid] if static else None
+        offsets = self.offsets()
+        return {
+            "name": self.name,
+            "target": self.target,
+            "block": list(self.block),
+            "grid": {"expressions": list(self.grid), "values": values},
+            "lds_bytes": self.lds_bytes,
+            "symbols": dict(self.symbols),
+            "args": [_arg_to_json(a, o) for a, o in zip(self.args, offsets, strict=True)],
+        }
+
+    @staticmethod
+    def from_json(data: Mapping) -> KernelABI:
+        """The inverse of `to_json`. Raises AbiError when a field is missing."""
+        try:
+            return KernelABI(
+                name=data["name"],
+                target=data["target"],
+                args=tuple(_arg_from_json(a) for a in data["args"]),
+                grid=tuple(data["grid"]["expressions"]),
+                symbols=dict(data["symbols"]),
+                block=tuple(data["block"]),
+                lds_bytes=data["lds_bytes"],
+            )
+        except (KeyError, TypeError) as error:
+            raise AbiError(f"kernel description lacks {error}") from None
+
+
+def _arg_to_json(arg: KernelArg, offset: int) -> dict[str, object]:
+    out: dict[str, object] = {"kind": arg.kind, "name": arg.name, "dtype": arg.dtype}
+    if arg.kind == "memory":
+        out |= {"shape": list(arg.shape), "access": arg.access}
+    elif arg.kind == "symbol":
+        out["symbol"] = arg.name
+    elif arg.kind == "stride":
+        out |= {"memory": arg.memory, "dim": arg.dim}
+    return out | {"offset": offset, "bytes": arg.kernarg_bytes}
+
+
+def _arg_from_json(data: Mapping) -> KernelArg:
+    return KernelArg(
+        kind=data["kind"],
+        name=data["name"],
+        dtype=data["dtype"],
+        shape=tuple(data.get("shape", ())),
+        access=data.get("access", ""),
+        memory=data.get("memory", ""),
+        dim=data.get("dim", -1),
+    )
+
+
+def _shape_of(array: HasShape | Sequence[int]) -> tuple[int, ...]:
+    return tuple(int(e) for e in getattr(array, "shape", array))
+
+
+def _checked_extent(kernel: str, name: str, value: int) -> int:
+    if not 0 <= value < 2**31:
+        raise AbiError(f"kernel '{kernel}': symbol '{name}' = {value} is not within 0 .. 2^31 - 1")
+    return int(value)
+
+
+def _evaluate(kernel: str, what: str, text: str, values: Mapping[str, int]) -> int:
+    try:
+        value = exprtext.evaluate(text, values)
+    except exprtext.ExprError as error:
+        raise AbiError(f"kernel '{kernel}': {what}: {error}") from None
+    if value < 0:
+        raise AbiError(f"kernel '{kernel}': {what}: '{text}' is negative ({value})")
+    return value
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading the attributes of a gpu.func
+
+
+def kernel_functions(module: ir.Module) -> list[ir.Operation]:
+    """The kernels (`gpu.func ... kernel`) of all gpu.modules, in order."""
+    found = []
+    for op in module.body.operations:
+        if op.operation.name != "gpu.module":
+            continue
+        for inner in op.operation.regions[0].blocks[0].operations:
+            if inner.operation.name == "gpu.func" and "gpu.kernel" in inner.operation.attributes:
+                found.append(inner.operation)
+    return found
+
+
+def kernels(module: ir.Module) -> list[KernelABI]:
+    """The ABI of each kernel of a gpu-form module, in order. Raises AbiError."""
+    return [read_abi(op) for op in kernel_functions(module)]
+
+
+def read_abi(gpu_func_op: AnyOp) -> KernelABI:
+    """The ABI of one kernel from its attributes (see the gpu form in docs/design.md).
+
+    Raises AbiError, with the function's location, when an attribute is missing or malformed or does not fit the signature.
+    """
+    return _Reader(gpu_func_op.operation).read()
+
+
+def expression_text(attribute: ir.Attribute) -> str:
+    """The text of an expression attribute: `#wave.expr<...>`, a string, or an integer."""
+    from mlir import ir
+
+    if isinstance(attribute, ir.StringAttr):
+        return exprtext.strip(attribute.value)
+    if isinstance(attribute, ir.IntegerAttr):
+        return str(attribute.value)
+    return exprtext.strip(str(attribute))
+
+
+class _Reader:
+    """Reads one gpu.func; every failure carries its location."""
+
+    def __init__(self, op: ir.Operation):
+        self.op = op
+        self.attributes = op.attributes
+        self.name = str(self._string("sym_name"))
+
+    def fail(self, message: str) -> AbiError:
+        return AbiError(message, str(self.op.location).removeprefix("loc(").removesuffix(")").replace('"', ""))
+
+    def read(self) -> KernelABI:
+        block = self._block()
+        args = self._args()
+        self._check_signature(args)
+        symbols = self._symbols()
+        return KernelABI(self.name, self._target(), args, self._grid(), symbols, block, self._lds_bytes())
+
+    def _string(self, key: str) -> str:
+        from mlir import ir
+
+        return ir.StringAttr(self.attributes[key]).value
+
+    def _target(self) -> str:
+        from mlir import ir
+
+        op = self.op
+        while op is not None:
+            if "wave.target" in op.attributes:
+                return ir.StringAttr(op.attributes["wave.target"]).value
+            parent = op.parent
+            op = parent.operation if parent is not None else None
+        return ""
+
+    def _block(self) -> tuple[int, int, int]:
+        from mlir import ir
+
+        if "known_block_size" not in self.attributes:
+            raise self.fail(f"kernel '{self.name}' lacks known_block_size = array<i32: X, Y, Z>")
+        sizes = tuple(ir.DenseI32ArrayAttr(self.attributes["known_block_size"]))
+        if len(sizes) != 3 or min(sizes) < 1:
+            raise self.fail(f"kernel '{self.name}': known_block_size must be three positive sizes, not {list(sizes)}")
+        return sizes[0], sizes[1], sizes[2]
+
+    def _grid(self) -> tuple[str, str, str]:
+        from mlir import ir
+
+        if "wave.grid" not in self.attributes:
+            raise self.fail(f"kernel '{self.name}' lacks wave.grid = [X, Y, Z] (expressions)")
+        texts = tuple(self._expression(e) for e in ir.ArrayAttr(self.attributes["wave.grid"]))
+        if len(texts) != 3:
+            raise self.fail(f"kernel '{self.name}': wave.grid must have three expressions, not {len(texts)}")
+        return texts[0], texts[1], texts[2]
+
+    def _expression(self, attribute: ir.Attribute) -> str:
+        text = expression_text(attribute)
+        try:
+            exprtext.symbols(text)
+        except exprtext.ExprError as error:
+            raise self.fail(f"kernel '{self.name}': {error}") from None
+        return text
+
+    def _symbols(self) -> dict[str, int]:
+        from mlir import ir
+
+        if "wave.symbols" not in self.attributes:
+            return {}
+        return {e.name: ir.IntegerAttr(e.attr).value for e in ir.DictAttr(self.attributes["wave.symbols"])}
+
+    def _args(self) -> tuple[KernelArg, ...]:
+        from mlir import ir
+
+        if "wave.args" not in self.attributes:
+            raise self.fail(f"kernel '{self.name}' lacks wave.args = [{{kind = ..., name = ...}}, ...]")
+        return tuple(self._arg(i, ir.DictAttr(d)) for i, d in enumerate(ir.ArrayAttr(self.attributes["wave.args"])))
+
+    def _arg(self, index: int, data: ir.DictAttr) -> KernelArg:
+        from mlir import ir
+
+        def text(key: str) -> str:
+            if key not in data:
+                raise self.fail(f"kernel '{self.name}': wave.args[{index}] lacks '{key}'")
+            return ir.StringAttr(data[key]).value
+
+        kind = text("kind")
+        if kind not in KINDS:
+            raise self.fail(f"kernel '{self.name}': wave.args[{index}] has kind '{kind}'; kinds are {', '.join(KINDS)}")
+        if kind == "stride":
+            memory = text("memory")
+            dim = ir.IntegerAttr(data["dim"]).value if "dim" in data else -1
+            if dim < 0:
+                raise self.fail(f"kernel '{self.name}': wave.args[{index}] lacks 'dim'")
+            return KernelArg(kind, f"{memory}.stride{dim}", "i64", memory=memory, dim=dim)
+        name = text("name")
+        if kind == "symbol":
+            return KernelArg(kind, name, "i32")
+        if "dtype" not in data:
+            raise self.fail(f"kernel '{self.name}': wave.args[{index}] ('{name}') lacks 'dtype'")
+        dtype = str(ir.TypeAttr(data["dtype"]).value)
+        if kind == "scalar":
+            if dtype not in _SCALAR_BYTES:
+                raise self.fail(f"kernel '{self.name}': scalar '{name}' cannot be a {dtype}")
+            return KernelArg(kind, name, dtype)
+        shape = tuple(self._expression(e) for e in ir.ArrayAttr(data["shape"])) if "shape" in data else ()
+        access = ir.StringAttr(data["access"]).value if "access" in data else "readwrite"
+        if access not in ACCESSES:
+            raise self.fail(f"kernel '{self.name}': memory '{name}' has access '{access}'; use {', '.join(ACCESSES)}")
+        return KernelArg(kind, name, dtype, shape, access)
+
+    def _check_signature(self, args: tuple[KernelArg, ...]) -> None:
+        from mlir import ir
+
+        inputs = ir.FunctionType(ir.TypeAttr(self.attributes["function_type"]).value).inputs
+        if len(inputs) != len(args):
+            raise self.fail(f"kernel '{self.name}' has {len(inputs)} arguments, but wave.args describes {len(args)}")
+        order = [KINDS.index(a.kind) for a in args]
+        if order != sorted(order):
+            raise self.fail(
+                f"kernel '{self.name}': arguments must be memories, scalars, symbols, strides, in this order"
+            )
+        for arg, got in zip(args, inputs, strict=True):
+            is_memory = isinstance(got, ir.MemRefType)
+            element = str(got.element_type) if is_memory else str(got)
+            # An extent or a stride may be written as `index`: it is an i64 in the argument segment then.
+            if is_memory != (arg.kind == "memory") or element not in (
+                arg.dtype,
+                "index" if arg.kind == "stride" else "",
+            ):
+                raise self.fail(
+                    f"kernel '{self.name}': argument '{arg.name}' is a {arg.kind} of {arg.dtype}, its type is {got}"
+                )
+
+    def _lds_bytes(self) -> int:
+        from mlir import ir
+
+        count = 0
+        if "workgroup_attributions" in self.attributes:
+            count = ir.IntegerAttr(self.attributes["workgroup_attributions"]).value
+        inputs = len(ir.FunctionType(ir.TypeAttr(self.attributes["function_type"]).value).inputs)
+        total = 0
+        for value in list(self.op.regions[0].blocks[0].arguments)[inputs : inputs + count]:
+            memref = ir.MemRefType(value.type)
+            bits = _element_bits(memref.element_type)
+            total = (total + 15) // 16 * 16 + math.prod(memref.shape) * bits // 8
+        return total
+
+
+def _element_bits(element: ir.Type) -> int:
+    from mlir import ir
+
+    if isinstance(element, ir.VectorType):
+        return math.prod(element.shape) * _element_bits(element.element_type)
+    return getattr(element, "width", 64)
