@@ -1,8 +1,8 @@
 """The kernel ABI: what a caller of a compiled kernel has to know, read from gpu form.
 
-Order of the arguments: one 64-bit pointer per memory in signature order, the scalars in signature order, one i32 per dynamic
-symbol, one i64 per run-time stride.  `read_abi` reads it from the attributes of a `gpu.func`; `KernelABI.to_json` is what
-stands beside a code object and `KernelABI.from_json` reads it back (no MLIR needed for that).
+Order of the arguments: one 64-bit pointer per memory in signature order, the scalars in signature order, one i32 per
+dynamic symbol, one i64 per run-time stride.  `read_abi` reads it from the attributes of a `gpu.func`;
+`KernelABI.to_json` is what stands beside a code object and `KernelABI.from_json` reads it back (without MLIR).
 """
 
 from __future__ import annotations
@@ -183,8 +183,9 @@ class KernelABI:
     ) -> dict[str, int]:
         """Values of all symbols (static and dynamic) for a call.
 
-        arrays: arrays or shapes, in signature order or by name.  A dynamic symbol that is an extent of an array takes its
-        value from there; others come from `symbols`.  Shapes, dtypes (of arrays that have one) and the scalars are checked.
+        arrays: arrays or shapes, in signature order or by name.  A dynamic symbol that is an extent of an array takes
+        its value from there; others come from `symbols`.  Shapes, dtypes (of arrays that have one) and the number of
+        scalars are checked.
         Raises AbiError that names the argument and the symbol.
         """
         shapes = self._named("array", [a.name for a in self.memories], arrays)
@@ -228,8 +229,8 @@ class KernelABI:
             if want != extent:
                 used = ", ".join(f"{s} = {values[s]}" for s in exprtext.symbols(text))
                 raise AbiError(
-                    f"kernel '{self.name}': argument '{arg.name}' has extent {extent} in dim {dim}, but {text} is {want}"
-                    + (f" ({used})" if used else "")
+                    f"kernel '{self.name}': argument '{arg.name}' has extent {extent} in dim {dim}, "
+                    f"but {text} is {want}" + (f" ({used})" if used else "")
                 )
         dtype = getattr(array, "dtype", None)
         names = _ARRAY_DTYPES.get(arg.dtype)
@@ -338,7 +339,7 @@ def kernels(module: ir.Module) -> list[KernelABI]:
 def read_abi(gpu_func_op: AnyOp) -> KernelABI:
     """The ABI of one kernel from its attributes (see the gpu form in docs/design.md).
 
-    Raises AbiError, with the function's location, when an attribute is missing or malformed or does not fit the signature.
+    Raises AbiError, with the function's location, when an attribute is missing, malformed or unfit for the signature.
     """
     return _Reader(gpu_func_op.operation).read()
 

@@ -1,9 +1,9 @@
 """Evaluate the text form of wave expressions without the dialect extension.
 
 The text is what `#wave.expr<...>` prints: integers and symbols under `+ - *`, `floordiv`, `ceildiv`, `mod`, `xor`,
-`min(a, b)`, `max(a, b)`, comparisons, `and`, `or`, `select(c, a, b)` and parentheses.  Integers are exact and division is
-floor division, as everywhere in the compiler.  Launchers read expressions from the JSON beside a code object with this
-module alone, so it imports nothing of MLIR.
+`min(a, b)`, `max(a, b)`, comparisons, `and`, `or`, `select(c, a, b)` and parentheses.  Integers are exact and division
+is floor division, as everywhere in the compiler.  Launchers read expressions from the JSON beside a code object with
+this module alone, so it imports nothing of MLIR.
 
 Precedence, loosest first: `or`, `and`, comparisons, `xor`, `+ -`, `* floordiv ceildiv mod`, unary `-`.
 """

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mlir import ir
-
 from wave_mlir.compiler import abi
 
 GEMM = (Path(__file__).parent / "kernels" / "gemm_f16.mlir").read_text()
@@ -95,8 +94,8 @@ def test_static_grid_has_values(context):
 def test_scalar_stride_and_element_count(context):
     text = """
     module attributes {wave.target = "gfx950"} { gpu.module @m {
-      gpu.func @k(%a: memref<?xbf16, #gpu.address_space<global>>, %s: f16, %t: f32, %M: i32, %x: i64) kernel attributes {
-          known_block_size = array<i32: 64, 1, 1>, wave.grid = [1, 1, "M"],
+      gpu.func @k(%a: memref<?xbf16, #gpu.address_space<global>>, %s: f16, %t: f32, %M: i32, %x: i64)
+          kernel attributes { known_block_size = array<i32: 64, 1, 1>, wave.grid = [1, 1, "M"],
           wave.args = [{kind = "memory", name = "a", dtype = bf16, shape = ["M", "M + 1"]},
                        {kind = "scalar", name = "s", dtype = f16}, {kind = "scalar", name = "t", dtype = f32},
                        {kind = "symbol", name = "M"}, {kind = "stride", memory = "a", dim = 0 : i64}]} { gpu.return }

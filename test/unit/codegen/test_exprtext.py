@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from wave_mlir.compiler import exprtext
 
 SYMBOLS = {"M": 37, "wg.x": 5, "iv.K": 2, "lane": 63}
