@@ -1,5 +1,6 @@
 //===- WaveModule.cpp - the Python extension -----------------------------------===//
 #include "wave/Bridge.h"
+#include "LayoutModule.h"
 #include "mlir/Bindings/Python/IRCore.h"
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
@@ -30,6 +31,7 @@ static bool runPythonPass(MlirOperation op, MlirStringRef options, void *userDat
 static MlirStringRef ref(const std::string &s) { return mlirStringRefCreate(s.data(), s.size()); }
 
 NB_MODULE(_wave, m) {
+  wave::bindLayouts(m);
   m.def("insert_into_registry", [](MlirDialectRegistry r) {
     mlirDialectHandleInsertDialect(mlirGetDialectHandle__wave__(), r);
   });

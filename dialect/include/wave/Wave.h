@@ -10,6 +10,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "wave/Expr.h"
+#include "wave/Layout.h"
 
 #include "wave/WaveDialect.h.inc"
 #include "wave/WaveEnums.h.inc"

@@ -2,6 +2,7 @@
 #define WAVE_OPS_TD
 include "wave/WaveDialect.td"
 include "wave/WaveExpr.td"
+include "wave/WaveLayout.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"

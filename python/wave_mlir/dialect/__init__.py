@@ -10,4 +10,5 @@ from .. import _wave
 _cext.globals.append_dialect_search_prefix("wave_mlir.dialect")
 _wave.insert_into_registry(_registry())
 
+from .layout import *  # noqa: E402, F403
 from .wave import *  # noqa: E402, F403

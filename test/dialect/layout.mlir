@@ -1,0 +1,24 @@
+// RUN: wave-opt %s | wave-opt | FileCheck %s
+// Layouts and LDS layouts print as they are written.
+
+// CHECK-LABEL: module attributes
+module attributes {
+  // CHECK-SAME: t.acc = #wave.layout<[M = 64, N = 64], reg = [4 : M * 1, 2 : N * 16, 2 : M * 16], lane = [16 : N * 1, 4 : M * 4], wave.x = [2 : M * 32], wave.y = [2 : N * 32]>
+  t.acc = #wave.layout<[M = 64, N = 64], reg = [4 : M * 1, 2 : N * 16, 2 : M * 16],
+                       lane = [16 : N * 1, 4 : M * 4], wave.x = [2 : M * 32], wave.y = [2 : N * 32]>,
+  // The order of clauses is free.
+  // CHECK-SAME: t.clip = #wave.layout<[M = 112, K = 16], reg = [4 : K * 1, 4 : M * 16], lane = [16 : M * 1, 4 : K * 4], wave.x = [2 : M * 56], clip = [M = 56]>
+  t.clip = #wave.layout<[M = 112, K = 16], clip = [M = 56], wave.x = [2 : M * 56], lane = [16 : M * 1, 4 : K * 4],
+                        reg = [4 : K * 1, 4 : M * 16]>,
+  // Replication, and more lanes than rows.
+  // CHECK-SAME: t.few = #wave.layout<[M = 8], reg = [2 : _], lane = [2 : _, 16 : M * 1]>
+  t.few = #wave.layout<[M = 8], reg = [2 : _], lane = [2 : _, 16 : M * 1]>,
+  // CHECK-SAME: t.lds = #wave.lds_layout<[64, 64], swizzle = [chunk = 8, phases = 8, rows = 1]>
+  t.lds = #wave.lds_layout<[64, 64], swizzle = [chunk = 8, phases = 8]>,
+  // CHECK-SAME: t.lds2 = #wave.lds_layout<[64, 64], swizzle = [chunk = 8, phases = 4, rows = 2], pad = [8 : 64]>
+  t.lds2 = #wave.lds_layout<[64, 64], pad = [8 : 64], swizzle = [chunk = 8, phases = 4, rows = 2]>,
+  // CHECK-SAME: t.plain = #wave.lds_layout<[64]>
+  t.plain = #wave.lds_layout<[64]>,
+  // CHECK-SAME: t.scalar = #wave.layout<[]>
+  t.scalar = #wave.layout<[]>
+} {}
