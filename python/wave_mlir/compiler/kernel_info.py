@@ -1,0 +1,406 @@
+"""What the constraints and symbols of a kernel say: tiles, waves, grid, positions, facts for the simplifier.
+
+Every pass asks `KernelInfo.of(kernel)`; nothing else reads constraints. Extents and positions count elements.
+
+Symbols of an op: an expression of an op may have symbols whose values are operands (`symbols(iv.K = %k, T = %n)`).
+Functions that build expressions for an op take the names of these as `bound`; a bound symbol is left alone, even when
+the kernel gives it a value, and `iv.K` appears in a position only where it is bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from mlir import ir
+
+from wave_mlir.dialect import Expr, Facts
+
+from . import targets
+from .constraints import Constraints, Hardware, Tiling, Wave, Workgroup
+from .diagnostics import PassError
+
+AXES = ("x", "y", "z")
+"""Names of the grid and block dims."""
+
+MAX_SYMBOL = 2**31 - 1
+"""A dynamic symbol is an i32 at run time and never negative."""
+
+Names = Iterable[str]
+
+
+class KernelInfo:
+    """Facts of one kernel. Make it with `of`; it is valid while symbols and constraints of the kernel do not change."""
+
+    def __init__(self, kernel: ir.OpView, target: targets.Target) -> None:
+        self.kernel = kernel
+        self.target = target
+        self.constraints = Constraints.of(kernel)
+        self.definitions: dict[str, Expr] = {n.name: n.attr for n in kernel.operation.attributes["symbols"]}
+        self.dynamic: tuple[str, ...] = tuple(a.value for a in kernel.operation.attributes["dynamic"])
+        self._workgroup = _first_by_dim(self.constraints.workgroup)
+        self._tiling = _first_by_dim(self.constraints.tiling)
+        self._wave = _first_by_dim(self.constraints.wave)
+        self._environments: dict[tuple[str, ...], dict[str, Expr]] = {}
+        self._extents: dict[str, int] = {}
+        self._waves: dict[str, int] = {}
+
+    @staticmethod
+    def of(kernel: ir.OpView) -> KernelInfo:
+        """The facts of a `wave.kernel`. Raises PassError when its module names no known target."""
+        return KernelInfo(kernel, target_of(kernel))
+
+    def _error(self, message: str) -> PassError:
+        return PassError(self.kernel, message)
+
+    # --- symbols ---
+
+    def environment(self, bound: Names = ()) -> dict[str, Expr]:
+        """The definitions of all symbols but the bound ones, substituted into each other to a fixpoint."""
+        key = tuple(sorted(set(bound) & self.definitions.keys()))
+        if key not in self._environments:
+            self._environments[key] = self._fixpoint({n: e for n, e in self.definitions.items() if n not in key})
+        return self._environments[key]
+
+    def _fixpoint(self, raw: dict[str, Expr]) -> dict[str, Expr]:
+        done = {n: e for n, e in raw.items() if e.constant_value is not None}
+        left = {n: e for n, e in raw.items() if e.constant_value is None}
+        while left:
+            ready = {n: e for n, e in left.items() if not any(s in left for s in e.symbols)}
+            if not ready:
+                cycle = ", ".join(sorted(left))
+                raise self._error(f"the symbols {cycle} are defined by each other; give one of them a value")
+            for name, expr in ready.items():
+                done[name] = expr.subs(done)
+                del left[name]
+        return done
+
+    def resolve(self, expr: Expr, bound: Names = ()) -> Expr:
+        """`expr` with every static symbol replaced by its value."""
+        return expr if expr.constant_value is not None else expr.subs(self.environment(bound))
+
+    def symbol_value(self, expr: Expr | str, bound: Names = ()) -> int | Expr:
+        """The value of an expression or symbol: a number where it is known, else an expression of dynamic symbols."""
+        resolved = self.resolve(Expr.symbol(expr) if isinstance(expr, str) else expr, bound)
+        value = resolved.constant_value
+        return resolved if value is None else value
+
+    def static_value(self, expr: Expr, what: str) -> int:
+        """The value of an expression that must be known at compile time. `what` says in an error what it is."""
+        value = self.symbol_value(expr)
+        if isinstance(value, int):
+            return value
+        names = ", ".join(value.symbols)
+        raise self._error(f"{what} is {expr}, which is known at run time only ({names}); bind it in 'symbols {{…}}'")
+
+    # --- constraints of a dim ---
+
+    def workgroup_of(self, dim: str) -> Workgroup | None:
+        """The workgroup constraint of a dim."""
+        return self._workgroup.get(dim)
+
+    def tiling_of(self, dim: str) -> Tiling | None:
+        """The tiling constraint of a dim."""
+        return self._tiling.get(dim)
+
+    def wave_of(self, dim: str) -> Wave | None:
+        """The wave constraint of a dim."""
+        return self._wave.get(dim)
+
+    @cached_property
+    def hardware(self) -> Hardware:
+        """The hardware constraint."""
+        if len(self.constraints.hardware) != 1:
+            count = len(self.constraints.hardware) or "no"
+            raise self._error(
+                f"the kernel has {count} hardware constraint{'s' if count != 'no' else ''}; give exactly one: "
+                f"#wave.hardware<threads_per_wave = {self.target.wave_size}>"
+            )
+        return self.constraints.hardware[0]
+
+    def derived(self, dim: str) -> tuple[str, int] | None:
+        """(D, c) where `dim` has no constraint and is defined as D floordiv c (or ceildiv) of a constrained dim D."""
+        if dim in self._workgroup or dim in self._tiling:
+            return None
+        definition = self.definitions.get(dim)
+        if definition is None or definition.kind not in ("floordiv", "ceildiv"):
+            return None
+        whole, divisor = definition.operands
+        if whole.kind != "symbol" or divisor.constant_value is None:
+            return None
+        name = whole.symbols[0]
+        return (name, divisor.constant_value) if name in self._workgroup or name in self._tiling else None
+
+    # --- extents ---
+
+    def dim_extent(self, dim: str, bound: Names = ()) -> Expr:
+        """The size of the whole dim."""
+        return self.resolve(Expr.symbol(dim), bound)
+
+    def tile_extent(self, dim: str) -> int:
+        """Elements of the workgroup's tile along a dim; inside a loop over the dim, of one trip's tile.
+
+        A dim under no constraint is whole. Raises PassError when the number is not known at compile time.
+        """
+        if dim not in self._extents:
+            self._extents[dim] = self._tile_extent(dim)
+        return self._extents[dim]
+
+    def _tile_extent(self, dim: str) -> int:
+        tiling, workgroup = self._tiling.get(dim), self._workgroup.get(dim)
+        tile = tiling.tile if tiling and tiling.tile is not None else workgroup.tile if workgroup else None
+        if tile is not None:
+            extent = self.static_value(tile, f"the tile of dim {dim}")
+        elif derived := self.derived(dim):
+            whole = self.tile_extent(derived[0])
+            if whole % derived[1]:
+                raise self._error(
+                    f"dim {dim} = {self.definitions[dim]} needs tiles of {derived[0]} that {derived[1]} divides; "
+                    f"they have {whole}"
+                )
+            extent = whole // derived[1]
+        else:
+            value = self.symbol_value(dim)
+            if not isinstance(value, int):
+                raise self._error(
+                    f"dim {dim} is under no constraint and its size is known at run time only; add "
+                    f"#wave.workgroup<{dim}, tile, axis> or #wave.tiling<{dim}, tile>, or bind {dim}"
+                )
+            extent = value
+        if extent <= 0:
+            raise self._error(f"the tile of dim {dim} has {extent} elements; it must have at least one")
+        return extent
+
+    def wave_extent(self, dim: str) -> int:
+        """Elements of one wave's part of the workgroup's tile along a dim."""
+        return -(-self.tile_extent(dim) // self.waves_of(dim))
+
+    def vector_shape(self, dim: str) -> int | None:
+        """`vector_shapes[dim]`: the extent one op of one wave covers, 0 for a batch dim, None when not given."""
+        expr = self.hardware.vector_shapes.get(dim)
+        return None if expr is None else self.static_value(expr, f"the vector shape of dim {dim}")
+
+    # --- waves ---
+
+    def waves_of(self, dim: str) -> int:
+        """Waves that divide the workgroup's tile along a dim."""
+        if dim not in self._waves:
+            wave = self._wave.get(dim)
+            self._waves[dim] = 1 if wave is None else self._divide_among_waves(dim, wave)
+        return self._waves[dim]
+
+    def _divide_among_waves(self, dim: str, wave: Wave) -> int:
+        part = self.static_value(wave.tile, f"the wave's tile of dim {dim}")
+        whole = self.tile_extent(dim)
+        if part <= 0 or whole % part:
+            raise self._error(
+                f"the workgroup's tile of dim {dim} has {whole} elements, which waves of {part} do not divide; "
+                f"choose tiles so that the wave's divides the workgroup's"
+            )
+        return whole // part
+
+    def wave_axis(self, dim: str) -> int | None:
+        """The block dim (0 = x) whose waves divide a dim; None when one wave has all of it."""
+        wave = self._wave.get(dim)
+        if wave is None or self.waves_of(dim) == 1:
+            return None
+        if wave.axis is not None:
+            return wave.axis
+        workgroup = self._workgroup.get(dim)
+        if workgroup is None:
+            raise self._error(
+                f"dim {dim} is divided among waves but no workgroup constraint says along which block dim; "
+                f"write #wave.wave<{dim}, {wave.tile}, x>"
+            )
+        if workgroup.axis > 2:
+            raise self._error(
+                f"dim {dim} is divided among waves, but its grid dim {workgroup.axis} is no block dim; write "
+                f"#wave.wave<{dim}, {wave.tile}, x> with the block dim (x, y, z) whose waves divide it"
+            )
+        return workgroup.axis
+
+    @cached_property
+    def block_waves(self) -> tuple[int, int, int]:
+        """Waves along the block dims x, y, z."""
+        counts = list((*self.hardware.waves_per_block, 1, 1, 1)[:3])
+        for dim in self._wave:
+            axis = self.wave_axis(dim)
+            if axis is not None:
+                counts[axis] = max(counts[axis], self.waves_of(dim))
+        return counts[0], counts[1], counts[2]
+
+    def waves(self, axis: str | int) -> int:
+        """Waves along a block dim, by name ("x") or number."""
+        return self.block_waves[AXES.index(axis) if isinstance(axis, str) else axis]
+
+    @property
+    def wave_size(self) -> int:
+        """Lanes of a wave."""
+        return self.target.wave_size
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """Threads of a workgroup along x, y, z."""
+        x, y, z = self.block_waves
+        return x * self.wave_size, y, z
+
+    @property
+    def threads(self) -> int:
+        """Threads of a workgroup."""
+        x, y, z = self.block
+        return x * y * z
+
+    # --- grid ---
+
+    @cached_property
+    def program_grid(self) -> list[Expr]:
+        """Workgroups along each grid dim of the program, which may be more than three."""
+        owners = {w.axis: w for w in reversed(self.constraints.workgroup) if not w.secondary}
+        count = 1 + max([2, *owners])
+        if self.constraints.grid:
+            sizes = [self.resolve(size) for size in self.constraints.grid[0]]
+            return sizes + [Expr.constant(1)] * (count - len(sizes))
+        grid = []
+        for axis in range(count):
+            owner = owners.get(axis)
+            if owner is None:
+                grid.append(Expr.constant(1))
+            elif owner.iters is not None:
+                grid.append(self.resolve(owner.iters))
+            else:
+                grid.append(Expr.ceildiv(self.dim_extent(owner.dim), self.resolve(owner.tile)))
+        return grid
+
+    @cached_property
+    def grid(self) -> list[Expr]:
+        """Workgroups along x, y, z: dims from the third on are folded into z."""
+        x, y, *rest = self.program_grid
+        z = rest[0]
+        for size in rest[1:]:
+            z = z * size
+        return [x, y, z]
+
+    @cached_property
+    def workgroup_ids(self) -> list[Expr]:
+        """The program's workgroup id along each of its grid dims, over the hardware's `wg.x`, `wg.y`, `wg.z`."""
+        program = self.program_grid
+        ids = [Expr.symbol(f"wg.{axis}") for axis in AXES]
+        if len(program) > 3:
+            rest = ids.pop()
+            for size in program[2:-1]:
+                ids.append(rest % size)
+                rest = rest // size
+            ids.append(rest)
+        remapped = list(ids)
+        for equation, axis in self.constraints.reordering:
+            if axis >= len(ids):
+                raise self._error(f"a reordering constraint remaps grid dim {axis}; the grid has {len(ids)} dims")
+            renamed = {f"wg.{name}": ids[i] for i, name in enumerate(AXES) if len(program) <= 3 or i < 3}
+            remapped[axis] = self.resolve(equation).subs(renamed)
+        return remapped
+
+    # --- positions ---
+
+    def trips(self, dim: str, bound: Names = ()) -> Expr:
+        """Trips of a loop over a tiled dim."""
+        tiling = self._tiling.get(dim)
+        if tiling is None or (tiling.tile is None and tiling.iters is None):
+            raise self._error(f"no tiling constraint says how a loop walks dim {dim}; add #wave.tiling<{dim}, tile>")
+        if tiling.iters is not None:
+            return self.resolve(tiling.iters, bound)
+        assert tiling.tile is not None  # by the check above
+        return Expr.ceildiv(self.dim_extent(dim, bound), self.resolve(tiling.tile, bound))
+
+    def dim_base(self, dim: str, bound: Names = ()) -> Expr:
+        """Where the tile starts along a dim, over `wg.*` and, where it is bound, `iv.DIM`."""
+        bound = tuple(bound)
+        if derived := self.derived(dim):
+            return self.dim_base(derived[0], bound) // derived[1]
+        base = Expr.constant(0)
+        if workgroup := self._workgroup.get(dim):
+            position = self.workgroup_ids[workgroup.axis]
+            if workgroup.fn is not None:
+                ids = {f"wg.{name}": self.workgroup_ids[i] for i, name in enumerate(AXES)}
+                position = self.resolve(workgroup.fn, bound).subs(ids)
+            base = position * self.resolve(workgroup.tile, bound)
+        if tiling := self._tiling.get(dim):
+            if tiling.start is not None:
+                base = base + self.resolve(tiling.start, bound)
+            if f"iv.{dim}" in bound:
+                base = base + Expr.symbol(f"iv.{dim}") * self.tile_extent(dim)
+        return base
+
+    def dim_symbols(self, dim: str) -> list[str]:
+        """User symbols that the dim's size and position depend on, the dim's own first."""
+        names = [dim]
+        for constraint in (self._workgroup.get(dim), self._tiling.get(dim), self._wave.get(dim)):
+            if constraint is None:
+                continue
+            for field in ("tile", "fn", "iters", "start"):
+                expr = getattr(constraint, field, None)
+                if expr is not None:
+                    names += [s for s in expr.symbols if "." not in s]
+        if derived := self.derived(dim):
+            names += self.dim_symbols(derived[0])
+        return list(dict.fromkeys(names))
+
+    # --- facts ---
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What holds of `lane`, `wave.*`, `wg.*`, `iv.*` (of tiled dims), `at.*` and dynamic symbols anywhere."""
+        ranges: dict[str, tuple[int | None, int | None]] = {"lane": (0, self.wave_size - 1)}
+        for i, axis in enumerate(AXES):
+            ranges[f"wave.{axis}"] = (0, self.block_waves[i] - 1)
+            ranges[f"wg.{axis}"] = (0, _below(self.grid[i]))
+        for dim, tiling in self._tiling.items():
+            if tiling.tile is not None or tiling.iters is not None:
+                ranges[f"iv.{dim}"] = (0, _below(self.trips(dim)))
+        for name in self.dynamic:
+            ranges[name] = (0, MAX_SYMBOL)
+        for dim in self.tile_dims:
+            ranges[f"at.{dim}"] = (0, self.tile_extent(dim) - 1)
+        return Facts(ranges, {}, [self.resolve(e) for e in self.constraints.assume])
+
+    @cached_property
+    def tile_dims(self) -> list[str]:
+        """Dims whose tile extent is known: constrained ones and static symbols with a positive value."""
+        dims = [d for d in (*self._workgroup, *self._tiling) if self._has_tile(d)]
+        for name, value in self.environment().items():
+            if (value.constant_value or 0) > 0:
+                dims.append(name)
+        return list(dict.fromkeys(dims))
+
+    def _has_tile(self, dim: str) -> bool:
+        tiling = self._tiling.get(dim)
+        return dim in self._workgroup or (tiling is not None and tiling.tile is not None)
+
+
+def _below(count: Expr) -> int | None:
+    """The greatest number below a count, if that is known; at least 0."""
+    value = count.constant_value
+    return None if value is None else max(value - 1, 0)
+
+
+def _first_by_dim(constraints: list) -> dict:
+    result: dict = {}
+    for constraint in constraints:
+        result.setdefault(constraint.dim, constraint)
+    return result
+
+
+def target_of(op: ir.OpView | ir.Operation) -> targets.Target:
+    """The target table of the module that `op` is in, from its `wave.target`. Raises PassError."""
+    current = op.operation
+    while current is not None:
+        if "wave.target" in current.attributes:
+            attribute = current.attributes["wave.target"]
+            name = attribute.value if isinstance(attribute, ir.StringAttr) else str(attribute)
+            try:
+                return targets.get(name)
+            except targets.TargetError as e:
+                raise PassError(current, str(e)) from None
+        parent = current.parent
+        current = parent.operation if parent is not None else None
+    raise PassError(op, f'the module names no target; give it wave.target = "{targets.names()[0]}" or another of '
+                        f"{', '.join(targets.names())}")
