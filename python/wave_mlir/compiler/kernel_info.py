@@ -14,7 +14,7 @@ from functools import cached_property
 
 from mlir import ir
 
-from wave_mlir.dialect import Expr, Facts
+from wave_mlir.dialect import Expr, Facts, MemoryType
 
 from . import targets
 from .constraints import Constraints, Hardware, Tiling, Wave, Workgroup
@@ -292,11 +292,11 @@ class KernelInfo:
                 rest = rest // size
             ids.append(rest)
         remapped = list(ids)
+        own = {f"wg.{name}": ids[i] for i, name in enumerate(AXES)}
         for equation, axis in self.constraints.reordering:
             if axis >= len(ids):
                 raise self._error(f"a reordering constraint remaps grid dim {axis}; the grid has {len(ids)} dims")
-            renamed = {f"wg.{name}": ids[i] for i, name in enumerate(AXES) if len(program) <= 3 or i < 3}
-            remapped[axis] = self.resolve(equation).subs(renamed)
+            remapped[axis] = self.resolve(equation).subs(own)
         return remapped
 
     # --- positions ---
@@ -364,11 +364,13 @@ class KernelInfo:
 
     @cached_property
     def tile_dims(self) -> list[str]:
-        """Dims whose tile extent is known: constrained ones and static symbols with a positive value."""
+        """Dims that tiles can have: constrained ones, and static or derived symbols in the shapes of memories."""
         dims = [d for d in (*self._workgroup, *self._tiling) if self._has_tile(d)]
-        for name, value in self.environment().items():
-            if (value.constant_value or 0) > 0:
-                dims.append(name)
+        static = {n for n, value in self.environment().items() if (value.constant_value or 0) > 0}
+        for argument in self.kernel.operation.regions[0].blocks[0].arguments:
+            if isinstance(argument.type, MemoryType):
+                shape = [symbol for extent in argument.type.shape for symbol in extent.symbols]
+                dims += [s for s in shape if s in static or self.derived(s)]
         return list(dict.fromkeys(dims))
 
     def _has_tile(self, dim: str) -> bool:
