@@ -8,10 +8,6 @@ extern "C" {
 #endif
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Wave, wave);
 
-/// Returns false on failure. `options` is the text between { } in the pipeline.
-typedef bool (*WavePassRunFn)(MlirOperation op, MlirStringRef options, void *userData);
-void waveRegisterCallbackPass(MlirStringRef argument, MlirStringRef description, MlirStringRef opName,
-                              WavePassRunFn run, void *userData);
 int waveOptMain(int argc, char **argv);
 #ifdef __cplusplus
 }
