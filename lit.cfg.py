@@ -13,7 +13,7 @@ root = Path(__file__).resolve().parent
 
 
 def llvm_tool(name: str, fallback: str) -> str:
-    """The command of an LLVM test tool: from the installed LLVM tools, else `fallback` (a module of PyPI's filecheck)."""
+    """The command of an LLVM test tool: from the installed LLVM tools, else `fallback` (PyPI's filecheck)."""
     spec = importlib.util.find_spec("llvm")
     for folder in (spec.submodule_search_locations or []) if spec else []:
         path = Path(folder) / "bin" / name

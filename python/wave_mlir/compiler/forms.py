@@ -5,11 +5,13 @@ The order, and what each form promises, is in docs/design.md. A module carries i
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
 from importlib import import_module
 
 from mlir import ir
 
+from . import form_verifiers
 from .diagnostics import PassError
 
 FORMS = ("tile", "typed", "placed", "staged", "lane", "scheduled", "gpu", "rocdl")
@@ -19,8 +21,7 @@ ATTRIBUTE = "wave.form"
 
 Verifier = Callable[[ir.Operation], None]
 _verifiers: dict[str, list[Verifier]] = {form: [] for form in FORMS}
-# Modules of verifiers, imported when a form is first verified.
-_VERIFIER_MODULES = ("wave_mlir.compiler.form_verifiers",)
+_loaded = False
 
 
 def form_verifier(*forms: str) -> Callable[[Verifier], Verifier]:
@@ -61,6 +62,15 @@ def is_before(a: str, b: str) -> bool:
     return FORMS.index(a) < FORMS.index(b)
 
 
+def _load_verifiers() -> None:
+    """Import every module of the package of verifiers, once."""
+    global _loaded
+    if not _loaded:
+        for info in pkgutil.iter_modules(form_verifiers.__path__):
+            import_module(f"{form_verifiers.__name__}.{info.name}")
+        _loaded = True
+
+
 def verify(module: ir.Module | ir.Operation | ir.OpView) -> None:
     """Check that a module is what its `wave.form` promises (a module without one promises nothing).
 
@@ -70,7 +80,6 @@ def verify(module: ir.Module | ir.Operation | ir.OpView) -> None:
     form = form_of(op)
     if form is None:
         return
-    for name in _VERIFIER_MODULES:
-        import_module(name)
+    _load_verifiers()
     for function in _verifiers[form]:
         function(op)

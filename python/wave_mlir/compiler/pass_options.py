@@ -239,7 +239,8 @@ def parse_options(cls: type[T], text: str, owner: str) -> T:
             raise
         except ValueError as e:
             hint = str(e) if str(e).startswith(";") else ""
-            raise OptionError(f"{owner}: bad value '{raw}' of option '{key}': it takes {describe_type(spec.kind)}{hint}") from e
+            takes = describe_type(spec.kind)
+            raise OptionError(f"{owner}: bad value '{raw}' of option '{key}': it takes {takes}{hint}") from e
     try:
         return cls(**values)
     except ValueError as e:  # a check in __post_init__

@@ -1,7 +1,7 @@
 """Passes in Python, registered in MLIR's own registry, and running them in this process.
 
-A pass is one file of `wave_mlir.passes`: `wave-expand` is `expand.py`. Its options are the fields of a frozen dataclass.
-The registry knows a pass by its file's name and imports it when a pipeline first names it.
+A pass is one file of `wave_mlir.passes`: `wave-expand` is `expand.py`. Its options are the fields of a frozen
+dataclass. The registry knows a pass by its file's name and imports it when a pipeline first names it.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class PassInfo:
 class Pass:
     """Base of all passes: a frozen dataclass of options with `run(module)`.
 
-    `run` gets the `builtin.module` op (or the op that `anchor` names), with its context entered, and changes it in place.
-    It raises `PassError` for a user's error. One instance may run on many modules: keep no state in it.
+    `run` gets the `builtin.module` op (or the op that `anchor` names), with its context entered, and changes it in
+    place. It raises `PassError` for a user's error. One instance may run on many modules: keep no state in it.
     """
 
     info: ClassVar[PassInfo]
@@ -69,6 +69,7 @@ class Pass:
 
 P = TypeVar("P", bound=type[Pass])
 _classes: dict[str, type[Pass]] = {}
+_registered = False
 
 
 def register_pass(
@@ -136,13 +137,20 @@ def load_pass(name: str) -> type[Pass]:
 
 
 def register_all(*, with_help: bool = False) -> None:
-    """Make MLIR know every pass by name. with_help: import them all, so that --help has summaries and options."""
+    """Make MLIR know every pass by name, for `PassManager.parse`; `run_passes` and `wave-opt` call it.
+
+    with_help: import them all, so that --help has summaries and options; only of use on the first call.
+    """
+    global _registered
+    if _registered:
+        return
+    _registered = True
+    _wave.describe_passes(with_help)
     for name in pass_names():
         if with_help:
             load_pass(name)
-        else:
+        elif name not in _classes:
             _register_in_mlir(name, "", "builtin.module")
-    _wave.describe_passes(with_help)
 
 
 # --- what the extension calls ---
@@ -235,7 +243,7 @@ def _show_traceback(error: BaseException) -> None:
 
 
 def _op_being_worked_at(root: ir.Operation, trace: TracebackType | None) -> ir.Location:
-    """Location of the innermost local variable `op` of the pass's frames that is still in the module, else the root's."""
+    """Location of the innermost local variable `op` of the frames that is still in the module, else the root's."""
     frames = []
     while trace is not None:
         frames.append(trace.tb_frame)
@@ -265,7 +273,7 @@ def set_verify_forms(on: bool) -> bool:
 
 
 def split_pipeline(text: str) -> list[str]:
-    """The passes of `builtin.module(a,b{x=1},gpu.module(c,d))`, outermost level; the `builtin.module` may be left out."""
+    """The outermost passes of `builtin.module(a,b{x=1},gpu.module(c,d))`; the `builtin.module` may be left out."""
     text = text.strip()
     if text.startswith("builtin.module(") and text.endswith(")"):
         text = text[len("builtin.module(") : -1]
@@ -284,11 +292,12 @@ def run_passes(
 ) -> None:
     """Run passes on a module, in place.
 
-    pipeline: `builtin.module(…)`, a comma separated list, or a sequence of passes. verify_forms: check the module's form
-    after each pass of ours. verify_ir: MLIR's verifier after each pass. timing: seconds by top-level pass are added to it.
+    pipeline: `builtin.module(…)`, a comma separated list, or a sequence of passes. verify_forms: check the module's
+    form after each pass of ours. verify_ir: MLIR's verifier after each pass. timing: gets seconds by outermost pass.
 
     Raises CompileError with the located diagnostics; the module is then in the state the failing pass left it in.
     """
+    register_all()
     parts = split_pipeline(pipeline) if isinstance(pipeline, str) else list(pipeline)
     with _verifying(verify_forms):
         if timing is None:
@@ -322,4 +331,3 @@ def _verifying(on: bool) -> Iterator[None]:
 
 
 _wave.set_pass_hooks(_load, _construct, _describe, _run)
-register_all()
