@@ -171,4 +171,5 @@ void PyLayout::bindDerived(ClassTy &c) {
 void wave::bindLayouts(nb::module_ &m) {
   PyLayout::bind(m);
   PyLdsLayout::bind(m);
+  bindLayoutPlans(m);
 }

@@ -47,7 +47,7 @@ nb::object wrapAttribute(const PyContext &ctx, MlirAttribute attr);
 MlirAttribute exprOf(D::PyAttribute &attr);
 
 void bindLayoutAlgebra(PyLayout::ClassTy &c);
-void bindLayoutPlans(nb::module_ &m, PyLayout::ClassTy &c);
+void bindLayoutPlans(nb::module_ &m);
 void bindLayouts(nb::module_ &m);
 } // namespace wave
 #endif

@@ -79,7 +79,8 @@ struct PlacedDigit {
   int64_t step;
   LayoutDigit digit;
 };
-/// Digits that move `dim`, greatest stride first.
+/// Digits that move `dim` and are not 0 wherever an element exists, greatest stride first, waves before lanes and
+/// registers of equal strides.
 std::vector<PlacedDigit> digitsOf(const LayoutMap &map, int dim);
 /// Whether dividing a coordinate by the strides of digitsOf, greatest first, finds its digits.
 bool dividesOut(const LayoutMap &map, int dim);

@@ -193,6 +193,8 @@ Attribute LdsLayoutAttr::parse(AsmParser &p, Type) {
       return {};
     }
   }
+  if (map.phases == 1) // no swizzle, however it is written
+    map.chunk = map.rows = 1;
   if (p.parseGreater())
     return {};
   return p.getChecked<LdsLayoutAttr>(loc, p.getContext(), map);

@@ -69,10 +69,12 @@ bool wave::clips(const LayoutMap &m, int dim) {
 
 std::vector<PlacedDigit> wave::digitsOf(const LayoutMap &m, int dim) {
   std::vector<PlacedDigit> r;
-  for (int s = 0; s < kLayoutSources; ++s) {
-    int64_t step = 1;
+  for (int s = kLayoutSources - 1; s >= 0; --s) {
+    int64_t step = 1, limit = m.extents[dim];
+    if (s <= Lane && m.clip[dim] >= 0)
+      limit = std::min(limit, m.clip[dim]);
     for (const LayoutDigit &d : m.digits[s]) {
-      if (d.dim == dim && d.extent > 1)
+      if (d.dim == dim && d.extent > 1 && d.stride < limit)
         r.push_back({s, step, d});
       step *= d.extent;
     }
