@@ -91,9 +91,11 @@ LayoutResult wave::expandDim(const LayoutMap &map, const std::string &dim, int64
     stride = extent;
   if (stride < extent)
     return fail("copies of a tile of " + std::to_string(extent) + " cannot lie " + std::to_string(stride) + " apart");
+  if (source <= Lane && (overshoots(map, d) || clips(map, d)))
+    return fail("digits of " + dim + " reach beyond the tile; only waves can repeat it");
   if (overshoots(map, d)) {
-    if (source <= Lane || map.maxPart(WaveX, WaveZ, d))
-      return fail("digits of " + dim + " reach beyond the tile; only waves can repeat it");
+    if (map.maxPart(WaveX, WaveZ, d))
+      return fail("waves already reach beyond the tile along " + dim + "; nothing can repeat it");
     r.clip[d] = map.clip[d] < 0 ? extent : std::min(map.clip[d], extent);
   }
   r.digits[source].push_back({count, d, stride});
