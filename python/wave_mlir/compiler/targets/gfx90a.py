@@ -6,20 +6,24 @@ from . import cdna
 from .base import ASSUMED, Latencies, Lds, Target, runs
 from .mfma import dense, virtual
 
+# How the mnemonics of the 16-bit kinds end.
+_ENDS = {"f16": "f16", "bf16": "bf16_1k"}
+
 # Clocks: data sheet (383 TFLOP/s f16, bf16 and i8; 95.7 for f32 and f64, on 220 CUs of 4 SIMDs at 1.7 GHz) and the pass
 # counts of the ISA document, "Dependency resolution: required independent instructions".
-_F16 = dense(16, 16, "f16", 32)
-_F16_32 = dense(32, 8, "f16", 64)
-_BF16 = dense(16, 16, "bf16", 32, suffix="_1k")
-_BF16_32 = dense(32, 8, "bf16", 64, suffix="_1k")
+_KINDS_16 = {t: dense(16, 16, t, 32, mnemonic=f"v_mfma_f32_16x16x16{end}") for t, end in _ENDS.items()}
+_KINDS_32 = {t: dense(32, 8, t, 64, mnemonic=f"v_mfma_f32_32x32x8{end}") for t, end in _ENDS.items()}
 
 _KINDS = (
-    _F16, _F16_32, virtual(_F16, 2), virtual(_F16_32, 2),
-    _BF16, _BF16_32, virtual(_BF16, 2), virtual(_BF16_32, 2),
-    dense(16, 8, "bf16", 32), dense(32, 4, "bf16", 64),
-    dense(16, 16, "i8", 32), dense(32, 8, "i8", 64),
-    dense(16, 4, "f32", 32), dense(32, 2, "f32", 64),
-    dense(16, 4, "f64", 32),
+    *_KINDS_16.values(), *_KINDS_32.values(),
+    *(virtual(kind, 2) for kind in _KINDS_16.values()), *(virtual(kind, 2) for kind in _KINDS_32.values()),
+    dense(16, 8, "bf16", 32, mnemonic="v_mfma_f32_16x16x8bf16"),
+    dense(32, 4, "bf16", 64, mnemonic="v_mfma_f32_32x32x4bf16"),
+    dense(16, 16, "i8", 32, mnemonic="v_mfma_i32_16x16x16i8"),
+    dense(32, 8, "i8", 64, mnemonic="v_mfma_i32_32x32x8i8"),
+    dense(16, 4, "f32", 32, mnemonic="v_mfma_f32_16x16x4f32"),
+    dense(32, 2, "f32", 64, mnemonic="v_mfma_f32_32x32x2f32"),
+    dense(16, 4, "f64", 32, mnemonic="v_mfma_f64_16x16x4f64"),
 )  # fmt: skip
 
 TARGET = Target(

@@ -54,9 +54,9 @@ def accumulator_f64() -> Fragment:
     return Fragment("f64", (Digit("reg", 4, "row", 4), Digit("lane", 16, "col", 1), Digit("lane", 4, "row", 1)))
 
 
-def _mnemonic(acc: str, shape: tuple[int, int, int], lhs: str, rhs: str, suffix: str) -> str:
+def _mnemonic(acc: str, shape: tuple[int, int, int], lhs: str, rhs: str) -> str:
     operands = _SHORT[lhs] if flavorless(lhs) else f"{_SHORT[lhs]}_{_SHORT[rhs]}"
-    return f"v_mfma_{acc}_{'x'.join(map(str, shape))}_{operands}{suffix}"
+    return f"v_mfma_{acc}_{'x'.join(map(str, shape))}_{operands}"
 
 
 def flavorless(dtype: str) -> bool:
@@ -64,10 +64,11 @@ def flavorless(dtype: str) -> bool:
     return _SHORT[dtype] not in ("fp8", "bf8")
 
 
-def dense(wide: int, k: int, lhs: str, clocks: int, rhs: str = "", variant: str = "", suffix: str = "") -> MmaKind:
+def dense(wide: int, k: int, lhs: str, clocks: int, rhs: str = "", variant: str = "", mnemonic: str = "") -> MmaKind:
     """One dense MFMA kind of shape `wide` x `wide` x `k`.
 
-    `variant`: "" or "k4" (permuted K); `suffix` ends the mnemonic ("_1k"). `xf32` operands are f32 to MLIR.
+    `variant`: "" or "k4" (permuted K); `mnemonic` when the assembly does not spell it as CDNA3 does.
+    `xf32` operands are f32 to MLIR.
     """
     rhs = rhs or lhs
     acc = {"i8": "i32", "f64": "f64"}.get(lhs, "f32")
@@ -83,7 +84,9 @@ def dense(wide: int, k: int, lhs: str, clocks: int, rhs: str = "", variant: str 
         rhs=layout(mlir.get(rhs, rhs), "col", wide, elements),
         acc=accumulator_f64() if acc == "f64" else accumulator(acc, wide),
         clocks=clocks,
-        instruction=Instruction("amdgpu.mfma", *shape, _mnemonic(acc, shape, lhs, rhs, suffix), 1, attributes),
+        instruction=Instruction(
+            "amdgpu.mfma", *shape, mnemonic or _mnemonic(acc, shape, lhs, rhs), attributes=attributes
+        ),
         operand_type=lhs,
         variant=variant,
     )  # fmt: skip
