@@ -1,9 +1,9 @@
 """Evaluate the text form of wave expressions without the dialect extension.
 
 The text is what `#wave.expr<...>` prints: integers and symbols under `+ - *`, `floordiv`, `ceildiv`, `mod`, `xor`,
-`min(a, b)`, `max(a, b)`, comparisons, `and`, `or`, `select(c, a, b)` and parentheses.  Integers are exact and division
-is floor division, as everywhere in the compiler.  Launchers read expressions from the JSON beside a code object with
-this module alone, so it imports nothing of MLIR.
+`min(a, b)`, `max(a, b)`, comparisons (`lt` or `<`, ...), `and`, `or`, `select(c, a, b)` and parentheses.  Integers
+are exact and division is floor division, as everywhere in the compiler.  Launchers read expressions from the JSON
+beside a code object with this module alone, so it imports nothing of MLIR.
 
 Precedence, loosest first: `or`, `and`, comparisons, `xor`, `+ -`, `* floordiv ceildiv mod`, unary `-`.
 """
@@ -14,10 +14,14 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-Evaluator = Callable[[Mapping[str, int]], int]
+Node = int | str | tuple
+"""A parsed expression: an integer, a symbol, or (operator, operand, ...) with the operators spelt as in
+the text (comparisons as words)."""
 
 _TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*)*)|(==|!=|<=|>=|[-+*<>(),]))")
-_KEYWORDS = frozenset({"floordiv", "ceildiv", "mod", "xor", "min", "max", "and", "or", "select"})
+_KEYWORDS = frozenset(
+    ["floordiv", "ceildiv", "mod", "xor", "min", "max", "and", "or", "select", "eq", "ne", "lt", "le", "gt", "ge"],
+)
 
 
 class ExprError(ValueError):
@@ -46,12 +50,12 @@ _LEVELS: tuple[dict[str, Callable[[int, int], int]], ...] = (
     {"or": lambda a, b: int(bool(a) or bool(b))},
     {"and": lambda a, b: int(bool(a) and bool(b))},
     {
-        "==": lambda a, b: int(a == b),
-        "!=": lambda a, b: int(a != b),
-        "<": lambda a, b: int(a < b),
-        "<=": lambda a, b: int(a <= b),
-        ">": lambda a, b: int(a > b),
-        ">=": lambda a, b: int(a >= b),
+        "eq": lambda a, b: int(a == b),
+        "ne": lambda a, b: int(a != b),
+        "lt": lambda a, b: int(a < b),
+        "le": lambda a, b: int(a <= b),
+        "gt": lambda a, b: int(a > b),
+        "ge": lambda a, b: int(a >= b),
     },
     {"xor": lambda a, b: a ^ b},
     {"+": lambda a, b: a + b, "-": lambda a, b: a - b},
@@ -59,8 +63,12 @@ _LEVELS: tuple[dict[str, Callable[[int, int], int]], ...] = (
 )
 
 
+_SIGNS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+_FUNCTIONS = {name: function for level in _LEVELS for name, function in level.items()}
+
+
 class _Parser:
-    """Recursive descent over the tokens of one expression; makes closures."""
+    """Recursive descent over the tokens of one expression."""
 
     def __init__(self, text: str):
         self.text = text
@@ -91,31 +99,26 @@ class _Parser:
             raise self._fail(f"'{token}'")
         self.at += 1
 
-    def parse(self) -> Evaluator:
+    def parse(self) -> Node:
         result = self._binary(0)
         if self.at != len(self.tokens):
             raise self._fail("an operator")
         return result
 
-    def _binary(self, level: int) -> Evaluator:
+    def _binary(self, level: int) -> Node:
         if level == len(_LEVELS):
             return self._unary()
         left = self._binary(level + 1)
-        while (token := self._peek()) in _LEVELS[level]:
+        while (token := _SIGNS.get(self._peek(), self._peek())) in _LEVELS[level]:
             self.at += 1
-            left = self._apply(_LEVELS[level][token], left, self._binary(level + 1))
+            left = (token, left, self._binary(level + 1))
         return left
 
-    @staticmethod
-    def _apply(op: Callable[[int, int], int], a: Evaluator, b: Evaluator) -> Evaluator:
-        return lambda env: op(a(env), b(env))
-
-    def _unary(self) -> Evaluator:
+    def _unary(self) -> Node:
         token = self._peek()
         if token == "-":
             self.at += 1
-            inner = self._unary()
-            return lambda env: -inner(env)
+            return ("-", 0, self._unary())
         if token == "(":
             self.at += 1
             inner = self._binary(0)
@@ -125,15 +128,14 @@ class _Parser:
             return self._call(token)
         if token.isdigit():
             self.at += 1
-            value = int(token)
-            return lambda env: value
+            return int(token)
         if token and (token[0].isalpha() or token[0] == "_") and token not in _KEYWORDS:
             self.at += 1
             self.symbols[token] = None
-            return lambda env: env[token]
+            return token
         raise self._fail("an integer, a symbol or '('")
 
-    def _call(self, name: str) -> Evaluator:
+    def _call(self, name: str) -> Node:
         self.at += 1
         self._take("(")
         args = [self._binary(0)]
@@ -144,18 +146,21 @@ class _Parser:
         if name == "select":
             if len(args) != 3:
                 raise ExprError(f"select takes 3 operands, not {len(args)}, in expression '{self.text}'")
-            condition, yes, no = args
-            return lambda env: yes(env) if condition(env) else no(env)
+            return ("select", *args)
         if len(args) < 2:
             raise ExprError(f"{name} takes at least 2 operands in expression '{self.text}'")
-        pick = min if name == "min" else max
-        return lambda env: pick(a(env) for a in args)
+        return (name, *args)
 
 
 @lru_cache(maxsize=4096)
-def _compile(text: str) -> tuple[Evaluator, tuple[str, ...]]:
+def _parse(text: str) -> tuple[Node, tuple[str, ...]]:
     parser = _Parser(text)
     return parser.parse(), tuple(sorted(parser.symbols))
+
+
+def parse(text: str) -> Node:
+    """The parsed expression. Raises ExprError when the text is no expression."""
+    return _parse(text)[0]
 
 
 def strip(text: str) -> str:
@@ -168,7 +173,7 @@ def strip(text: str) -> str:
 
 def symbols(text: str) -> tuple[str, ...]:
     """The symbols of an expression, sorted. Raises ExprError when the text is no expression."""
-    return _compile(text)[1]
+    return _parse(text)[1]
 
 
 def evaluate(text: str, values: Mapping[str, int]) -> int:
@@ -176,11 +181,25 @@ def evaluate(text: str, values: Mapping[str, int]) -> int:
 
     Raises ExprError when the text is no expression, a symbol has no value, or a divisor is zero.
     """
-    function, names = _compile(text)
+    node, names = _parse(text)
     for name in names:
         if name not in values:
             raise ExprError(f"symbol '{name}' has no value in expression '{text}'")
     try:
-        return function(values)
+        return _value(node, values)
     except ExprError as error:
         raise ExprError(f"{error} in expression '{text}'") from None
+
+
+def _value(node: Node, values: Mapping[str, int]) -> int:
+    if isinstance(node, int):
+        return node
+    if isinstance(node, str):
+        return values[node]
+    operator, *operands = node
+    if operator == "select":
+        return _value(operands[1] if _value(operands[0], values) else operands[2], values)
+    evaluated = [_value(o, values) for o in operands]
+    if operator in ("min", "max"):
+        return min(evaluated) if operator == "min" else max(evaluated)
+    return _FUNCTIONS[operator](*evaluated)

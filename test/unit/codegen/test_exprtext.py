@@ -23,6 +23,8 @@ SYMBOLS = {"M": 37, "wg.x": 5, "iv.K": 2, "lane": 63}
         ("select(M < 40 and lane >= 63, 7, 9)", 7),
         ("M == 37 or 1 floordiv 1 == 2", 1),
         ("3 xor 5 + 1", 3 ^ 6),
+        ("select(M lt 40 and lane ge 63 and M ne 1, M eq 37, 9)", 1),
+        ("M + -1 * lane", -26),
         ("#wave.expr<M + 1>", 38),
         (" 12 ", 12),
     ],
