@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class CodegenError(Exception):
-    """Code generation failed: `message` says what is wrong and what to do, `location` where (file:line:column or "")."""
+    """Code generation failed: `message` says what is wrong, `location` where (file:line:column, or "")."""
 
     def __init__(self, location: ir.Location | str, message: str):
         text = location if isinstance(location, str) else str(location)

@@ -7,8 +7,10 @@ Upstream's bare-pointer calling convention wants memrefs of static shape, so a `
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mlir import ir
-from mlir.dialects import arith, gpu, memref
+from mlir.dialects import arith, gpu
 
 from . import abi, exprtext, targets
 from .codegen_errors import CodegenError
@@ -21,18 +23,33 @@ _MATH = {"f32": _F32, "f16": _F32, "bf16": _F32, "f64": _ANY | {"isfinite", "isi
 _INTEGER_MATH = frozenset({"absi", "ctlz", "cttz", "ctpop"})
 
 
-def prepare(module: ir.Module, target: targets.Target) -> list[abi.KernelABI]:
-    """Rewrite `module` (gpu form) in place and return the ABI of its kernels. Raises CodegenError or abi.AbiError."""
+# Ops of the machine's own dialects that are known to compile for every target. Others may make LLVM end the process.
+_TRUSTED = frozenset(
+    f"rocdl.{name}" for name in ("sched.barrier", "sched.group.barrier", "readfirstlane", "ds_bpermute", "s.setprio")
+) | frozenset({"llvm.fence"})
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Kernels of a prepared module. `trusted`: it holds only ops that are known not to make LLVM end the process."""
+
+    kernels: list[abi.KernelABI]
+    trusted: bool
+
+
+def prepare(module: ir.Module, target: targets.Target) -> Prepared:
+    """Rewrite `module` (gpu form) in place. Raises CodegenError or abi.AbiError."""
     found = []
+    trusted = True
     for function in abi.kernel_functions(module):
         kernel = abi.read_abi(function)
         _check_limits(function, kernel, target)
-        _rewrite_body(function, kernel, target)
+        trusted &= _rewrite_body(function, kernel, target)
         _retype_memories(function, kernel)
         found.append(kernel)
     if not found:
         raise CodegenError(module.operation.location, "no gpu.func with 'kernel' to generate code for")
-    return found
+    return Prepared(found, trusted)
 
 
 def _check_limits(function: ir.Operation, kernel: abi.KernelABI, target: targets.Target) -> None:
@@ -51,9 +68,10 @@ def _check_limits(function: ir.Operation, kernel: abi.KernelABI, target: targets
         )
 
 
-def _rewrite_body(function: ir.Operation, kernel: abi.KernelABI, target: targets.Target) -> None:
-    """One walk: refuse what has no machine code, collect what is to be rewritten."""
+def _rewrite_body(function: ir.Operation, kernel: abi.KernelABI, target: targets.Target) -> bool:
+    """One walk: refuse what has no machine code, rewrite what upstream does not; true if all ops are trusted."""
     subgroup_ids: list[ir.Operation] = []
+    foreign: list[str] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         name = op.name
@@ -61,6 +79,9 @@ def _rewrite_body(function: ir.Operation, kernel: abi.KernelABI, target: targets
             _check_math(op, target)
         elif name == "gpu.subgroup_id":
             subgroup_ids.append(op)
+        elif name.startswith(("rocdl.", "llvm.")):
+            if name not in _TRUSTED:
+                foreign.append(name)
         elif name in ("gpu.printf", "func.call"):
             raise CodegenError(op.location, f"'{name}' cannot be compiled: no device library is linked")
         return ir.WalkResult.ADVANCE
@@ -68,6 +89,7 @@ def _rewrite_body(function: ir.Operation, kernel: abi.KernelABI, target: targets
     _walk(function, visit)
     for op in subgroup_ids:
         _expand_subgroup_id(op, kernel, target)
+    return not foreign
 
 
 def _walk(root: ir.Operation, visit) -> None:
@@ -153,9 +175,13 @@ def _cast_back(value: ir.Value, dynamic: ir.MemRefType, count: ir.Value) -> None
     value.replace_all_uses_except(kept.results[0], kept)
 
 
-def _element_count(kernel: abi.KernelABI, arg: abi.KernelArg, block: ir.Block, symbols: dict[str, ir.Value]) -> ir.Value:
+def _element_count(
+    kernel: abi.KernelABI, arg: abi.KernelArg, block: ir.Block, symbols: dict[str, ir.Value]
+) -> ir.Value:
     """Elements the memory spans, as an index value: see `abi.KernelArg.element_count`."""
-    strides = {a.dim: block.arguments[i] for i, a in enumerate(kernel.args) if a.kind == "stride" and a.memory == arg.name}
+    strides = {
+        a.dim: block.arguments[i] for i, a in enumerate(kernel.args) if a.kind == "stride" and a.memory == arg.name
+    }
     emitter = _Emitter(kernel, block, symbols)
     extents = [emitter.emit(exprtext.parse(e)) for e in arg.shape]
     if not strides:
@@ -206,7 +232,8 @@ class _Emitter:
                     self.symbols[name] = arith.index_cast(ir.IndexType.get(), self.block.arguments[position])
                     return self.symbols[name]
             raise CodegenError(
-                self.block.owner.location, f"kernel '{self.kernel.name}': a shape names '{name}', which is no symbol of it"
+                self.block.owner.location,
+                f"kernel '{self.kernel.name}': a shape names '{name}', which is no symbol of it",
             )
         return self.symbols[name]
 
