@@ -180,7 +180,7 @@ def _read(obj: bytes) -> _Object:
 
 
 class _Image:
-    """The shared object while it is laid out. Addresses of a segment exceed its file offsets by a multiple of a page."""
+    """The shared object while it is laid out; addresses exceed file offsets by a page per segment before."""
 
     def __init__(self, source: _Object, tables: list[_Section]):
         self.source = source

@@ -1,8 +1,8 @@
 """Code generation, third step: LLVM IR text -> AMDGPU assembly and object file, in process.
 
 llvmlite carries LLVM 22 with the AMDGPU target.  LLVM ends the process on some errors in its input; what is known of
-these is refused before (sizes of blocks and LDS, library calls), and input that is not known to be safe is first compiled
-in a child process, so that a death there becomes an error here.
+these is refused before (sizes of blocks and LDS, library calls), and input that is not known to be safe is first
+compiled in a child process, so that a death there becomes an error here.
 """
 
 from __future__ import annotations
