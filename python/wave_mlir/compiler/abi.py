@@ -296,7 +296,8 @@ def _arg_from_json(data: Mapping) -> KernelArg:
 
 
 def _shape_of(array: HasShape | Sequence[int]) -> tuple[int, ...]:
-    return tuple(int(e) for e in getattr(array, "shape", array))
+    shape: Sequence[int] = getattr(array, "shape", array)  # type: ignore[assignment]
+    return tuple(int(e) for e in shape)
 
 
 def _checked_extent(kernel: str, name: str, value: int) -> int:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from mlir import ir
 
@@ -52,7 +52,7 @@ class Generation:
         self.timings: dict[str, float] = {}
         self.target = targets.get(target or _target_of(module))
         with module.context, ir.Location.unknown():
-            copy = module.operation.clone()
+            copy = cast(ir.Module, module.operation.clone())  # a ModuleOp, which serves as well
             prepared = self._timed("prepare", lambda: gpu_prepare.prepare(copy, self.target))
             self.kernels = tuple(prepared.kernels)
             self._timed("to rocdl", lambda: rocdl.lower(copy, self.target, debug=debug))

@@ -103,7 +103,7 @@ def _walk(root: ir.Operation, visit) -> None:
             failure.append(error)
             return ir.WalkResult.INTERRUPT
 
-    root.walk(guarded)
+    root.walk(guarded, ir.WalkOrder.PRE_ORDER)
     if failure:
         raise failure[0]
 

@@ -11,19 +11,15 @@ import os
 import re
 import tempfile
 from functools import cache
-from typing import TYPE_CHECKING
 
 from . import targets
 from .codegen_errors import CodegenError
-
-if TYPE_CHECKING:
-    from llvmlite import binding
 
 OPTIMIZATION_LEVEL = 3
 
 
 @cache
-def _llvm() -> binding:  # type: ignore[valid-type]
+def _llvm():
     from llvmlite import binding
 
     binding.initialize_all_targets()
@@ -32,7 +28,7 @@ def _llvm() -> binding:  # type: ignore[valid-type]
 
 
 @cache
-def _target_machine(triple: str, cpu: str) -> binding.TargetMachine:  # type: ignore[name-defined]
+def _target_machine(triple: str, cpu: str):
     found = _llvm().Target.from_triple(triple)
     return found.create_target_machine(cpu=cpu, opt=OPTIMIZATION_LEVEL, reloc="pic")
 

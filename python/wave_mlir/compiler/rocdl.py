@@ -7,6 +7,7 @@ functions that LLVM can expand itself into intrinsics, and refuses whatever has 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from mlir import ir
 from mlir.dialects import llvm
@@ -55,11 +56,11 @@ def lower(module: ir.Module, target: targets.Target, *, debug: bool = False) -> 
     manager = PassManager.parse(pipeline(target.name, debug=debug), context=module.context)
     try:
         manager.run(module.operation)
-    except ir.MLIRError as error:
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         raise _from_mlir(error) from None
 
 
-def finish(module: ir.Module, kernels: list[abi.KernelABI]) -> None:
+def finish(module: ir.Module, kernels: Sequence[abi.KernelABI]) -> None:
     """Function attributes, library calls and the check that everything is lowered. Raises CodegenError."""
     by_name = {k.name: k for k in kernels}
     for gpu_module in _gpu_modules(module):
@@ -97,7 +98,7 @@ def _replace_library_calls(body: ir.Block) -> None:
         return ir.WalkResult.ADVANCE
 
     for function in body.operations:
-        function.operation.walk(visit)
+        function.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     for call in calls:
         callee = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
         if callee in libraries:
@@ -136,7 +137,7 @@ def _refuse_leftovers(gpu_module: ir.Operation) -> None:
         return ir.WalkResult.ADVANCE
 
     for function in gpu_module.regions[0].blocks[0].operations:
-        function.operation.walk(visit)
+        function.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     if left:
         worst = next((op for op in left if op.name != "builtin.unrealized_conversion_cast"), left[0])
         types = ", ".join(str(v.type) for v in [*worst.operands, *worst.results])
@@ -183,7 +184,7 @@ def to_llvm_ir(module: ir.Module, target: targets.Target) -> str:
             for op in list(gpu_module.regions[0].blocks[0].operations):
                 _check_unique(op.operation, names)
                 device.body.append(op)
-        text = llvm.translate_module_to_llvmir(device.operation)
+        text = llvm.translate_module_to_llvmir(device.operation)  # pyright: ignore[reportAttributeAccessIssue]
     if text is None:
         raise CodegenError(module.operation.location, "translation to LLVM IR failed")
     return text
@@ -198,7 +199,7 @@ def _check_unique(op: ir.Operation, names: dict[str, ir.Location]) -> None:
     names[name] = op.location
 
 
-def _from_mlir(error: ir.MLIRError) -> CodegenError:
+def _from_mlir(error) -> CodegenError:
     """The first diagnostic of a failed pass manager run, shortened to what a user can act on."""
     diagnostics = error.error_diagnostics
     if not diagnostics:
