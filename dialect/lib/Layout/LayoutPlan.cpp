@@ -1,6 +1,7 @@
 //===- LayoutPlan.cpp - accesses and conversions ------------------------------------===//
 #include "wave/LayoutMap.h"
 #include <algorithm>
+#include <tuple>
 using namespace wave;
 
 std::vector<RegisterRun> wave::registerRuns(const LayoutMap &map, const std::vector<int64_t> &strides) {
@@ -80,7 +81,7 @@ public:
     for (int64_t r = 0; r < dstRegs; ++r) {
       if (!candidatesOf(r))
         return {PlanKind::Lds, elements, {}};
-      plan.moves.push_back(select());
+      plan.moves.push_back(select(r));
       plan.kind = std::max(plan.kind, kindOf(plan.moves.back(), r));
     }
     if (plan.kind == PlanKind::Identity && srcRegs != dstRegs)
@@ -126,9 +127,10 @@ private:
     return true;
   }
 
-  /// Few source registers that serve all lanes, the one that serves most first; own lanes before others, then the lane
-  /// that differs in the fewest high bits, which makes butterflies where replicas allow it.
-  std::vector<LaneMove> select() {
+  /// Few source registers that serve all lanes, the one that serves most first, of equal ones register `reg` itself;
+  /// own lanes before others, then the lane that differs in the lowest bits, which makes butterflies where replicas
+  /// allow it.
+  std::vector<LaneMove> select(int64_t reg) {
     std::vector<LaneMove> moves;
     std::vector<char> open(lanes);
     int64_t left = 0;
@@ -148,7 +150,7 @@ private:
       }
       int64_t best = 0;
       for (int64_t r = 1; r < srcRegs; ++r)
-        if (std::pair(served[r], own[r]) > std::pair(served[best], own[best]))
+        if (std::tuple(served[r], own[r], r == reg) > std::tuple(served[best], own[best], best == reg))
           best = r;
       LaneMove move{best, std::vector<int64_t>(lanes, -1)};
       for (int64_t l = 0; l < lanes; ++l) {

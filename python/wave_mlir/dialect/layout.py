@@ -20,6 +20,7 @@ __all__ = [
     "LdsLayout",
     "access_conflicts",
     "bank_conflicts",
+    "block_sizes",
     "consecutive_phases",
     "cooperative_layout",
     "coordinates",
@@ -27,7 +28,6 @@ __all__ = [
     "fragment_layout",
     "mma_layout",
     "owners",
-    "sequential_sizes",
     "tiled_layout",
 ]
 
@@ -48,8 +48,8 @@ class FragmentDigit(Protocol):
     def stride(self) -> int: ...
 
 
-def sequential_sizes(wave_size: int, waves: Sequence[int] = (1, 1, 1)) -> dict[str, int]:
-    """The sizes of the sources of a block of `waves` (x, y, z) waves of `wave_size` lanes, as `Layout` methods take them."""
+def block_sizes(wave_size: int, waves: Sequence[int] = (1, 1, 1)) -> dict[str, int]:
+    """The `sizes` argument of methods for a block of `waves` (x, y, z) waves of `wave_size` lanes."""
     return {"lane": wave_size, **dict(zip(WAVE_AXES, waves, strict=True))}
 
 
@@ -119,8 +119,8 @@ def tiled_layout(
 
     `waves[dim]` = (axis, count, tile): `count` waves along `axis` ("wave.x", …) each take `tile` elements of the dim.
     Inside a wave's tile the copies of `inner` are register digits, in the order of `order` (dims, fastest first; by
-    default the last dim is fastest). A wave's tile that `inner` does not divide is clipped. Dims that `inner` lacks have
-    one element per copy. Raises ValueError where the waves' tiles do not cover an extent.
+    default the last dim is fastest). A wave's tile that `inner` does not divide is clipped. Dims that `inner` lacks
+    have one element per copy. Raises ValueError where the waves' tiles do not cover an extent.
     """
     waves = waves or {}
     reg, lane = (list(inner.digits.get(source, [])) for source in ("reg", "lane"))
@@ -171,7 +171,10 @@ def _column_lanes(chunks: int, wave_size: int) -> list[int]:
 
 
 def _deal(counts: Sequence[tuple[str, int, int]], capacity: Mapping[str, int]) -> dict[str, list[Digit]]:
-    """Deals `counts` (dim, number, stride), fastest first, to the sources of `capacity` in turn, the rest to registers."""
+    """Deals `counts` (dim, number, stride), fastest first, to the sources of `capacity` in turn.
+
+    What they do not take goes to registers.
+    """
     out: dict[str, list[Digit]] = {"reg": [], "lane": [], **{axis: [] for axis in WAVE_AXES}}
     left = dict(capacity)
     for dim, number, stride in counts:
@@ -210,7 +213,7 @@ def cooperative_layout(
         raise ValueError("extents, vector width, wave size and numbers of waves must be positive")
     chunks = -(-extents[contiguous] // vector)
     others = [(dim, n, 1) for dim, n in reversed(list(extents.items())) if dim != contiguous]
-    capacity = sequential_sizes(wave_size, waves)
+    capacity = block_sizes(wave_size, waves)
     elements = prod(extents.values())
     best: tuple[tuple[int, int, int], dict[str, list[Digit]]] | None = None
     for columns in _column_lanes(chunks, wave_size):
@@ -258,7 +261,7 @@ def elementwise_layout(
     if total > wave_size and (total % wave_size or shape[contiguous] % vector):
         raise ValueError(
             f"an operation of {' x '.join(map(str, shape.values()))} elements does not divide among {wave_size} lanes "
-            f"with consecutive elements along {contiguous}; choose vector_shapes whose product is a multiple of the wave size"
+            f"with consecutive elements along {contiguous}; choose vector_shapes whose product is a multiple of them"
         )
     counts = [(contiguous, shape[contiguous] // vector, vector)]
     counts += [(dim, n, 1) for dim, n in reversed(list(shape.items())) if dim != contiguous]
@@ -289,8 +292,8 @@ def access_conflicts(
 ) -> list[int]:
     """The worst bank conflict degree of each access of `elements` registers, over phases and waves (1: none).
 
-    `layout`'s dims are those of the buffer, in order. Accesses take registers [0, elements), [elements, 2 * elements) …;
-    `phases` lists the lanes served together, as the target's table has them.
+    `layout`'s dims are those of the buffer, in order. Accesses take registers [0, elements), [elements, 2 * elements)
+    and so on; `phases` lists the lanes served together, as the target's table has them.
     """
     where, exists = coordinates(layout, sizes)
     waves, lanes, registers = exists.shape

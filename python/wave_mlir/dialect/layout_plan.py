@@ -22,7 +22,10 @@ _DPP_XORS = (1, 2, 3, 7, 8, 15)
 
 @dataclass(frozen=True)
 class Move:
-    """Lanes read register `register` of another lane: `lanes[l]` is lane l's source, -1 where this move does not serve it."""
+    """Lanes read register `register` of other lanes.
+
+    `lanes[l]` is the source of lane l, -1 where this move does not serve it.
+    """
 
     register: int
     lanes: tuple[int, ...]
@@ -53,7 +56,7 @@ class Move:
         return "dpp" if self.xor in _DPP_XORS else "swizzle"
 
     def lane_expr(self, context: ir.Context | None = None) -> ir.Attribute | None:
-        """The source lane as an expression of `lane`, right for every served lane; None when it is not linear over bits."""
+        """The source lane as an expression of `lane`, right for served lanes; None when it is not linear over bits."""
         return lane_table_expr(list(self.lanes), context)
 
 
@@ -82,7 +85,7 @@ class Plan:
 
     @property
     def registers(self) -> tuple[int | None, ...]:
-        """For identity and registers: the source register of each destination register, None where it is unspecified."""
+        """For identity and registers: the source register of each destination register, None where unspecified."""
         return tuple(moves[0].register if moves else None for moves in self.moves)
 
     @property
@@ -94,7 +97,7 @@ class Plan:
 def plan(src: Layout, dst: Layout, sizes: Mapping[str, int] | None = None) -> Plan:
     """The cheapest conversion from layout `src` to `dst`.
 
-    `sizes` has the number of lanes and of waves per axis (`sequential_sizes`); by default what the layouts count.
+    `sizes` has the number of lanes and of waves per axis (`block_sizes`); by default what the layouts count.
     Raises ValueError when the two are not layouts of one tile: the same dims in the same order, with the same extents.
     """
     kind, elements, registers = layout_plan(src, dst, dict(sizes) if sizes is not None else None)
