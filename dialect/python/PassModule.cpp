@@ -75,8 +75,11 @@ bool runPass(void *instance, MlirOperation op) {
       if (all.empty() || !all.back().is(o))
         all.push_back(o);
     }
-    return nb::cast<bool>(hooks().run(nb::borrow(static_cast<PyObject *>(instance)),
-                                      D::PyOperation::forOperation(ctx, op).releaseObject()));
+    nb::object done = hooks().run(nb::borrow(static_cast<PyObject *>(instance)),
+                                  D::PyOperation::forOperation(ctx, op).releaseObject());
+    if (done.is_none())
+      PyErr_SetInterrupt(); // raised by the first Python code to run, which is MLIR's caller
+    return done.is(nb::bool_(true));
   } catch (const std::exception &e) {
     mlirEmitError(mlirOperationGetLocation(op), (std::string("internal error in a pass: ") + e.what()).c_str());
   }
@@ -162,7 +165,7 @@ void populatePassModule(nb::module_ &m) {
     hooks() = {load, construct, describe, run};
     waveSetPassHooks({loadPass, constructPass, describePass, runPass, retain, release, holdsLock});
   }, nb::arg("load"), nb::arg("construct"), nb::arg("describe"), nb::arg("run"),
-     "load(name), construct(name, text) -> (pass, [(key, text)]), describe(name) -> [(key, help)], run(pass, op) -> bool.");
+     "load(name), construct(name, text) -> (pass, [(key, text)]), describe(name) -> [(key, help)], run(pass, op) -> bool or None.");
   m.def("register_pass", [](const std::string &name, const std::string &description, const std::string &opName) {
     return waveRegisterPass(stringRef(name), stringRef(description), stringRef(opName));
   }, nb::arg("name"), nb::arg("description") = "", nb::arg("op_name") = "",

@@ -1,4 +1,5 @@
 //===- PyPass.cpp - passes with a foreign body in MLIR's registry ---------------===//
+#include "Dialects.h"
 #include "wave/PassBridge.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
@@ -75,6 +76,7 @@ struct CallbackPass : Pass {
   StringRef getName() const override { return info->name; }
   StringRef getArgument() const override { return info->name; }
   StringRef getDescription() const override { return info->description; }
+  void getDependentDialects(DialectRegistry &registry) const override { wave::insertPassDialects(registry); }
   bool canScheduleOn(RegisteredOperationName n) const override {
     return info->opName.empty() || n.getStringRef() == info->opName;
   }

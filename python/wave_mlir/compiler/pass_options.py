@@ -43,11 +43,11 @@ def _scan(text: str, start: int, stops: str) -> int:
     """Index of the first character of `stops` outside quotes and braces, or the text's end."""
     i = start
     while i < len(text) and text[i] not in stops:
-        i = _skip_group(text, i) if text[i] in _CLOSING else i + 1
+        i = skip_group(text, i) if text[i] in _CLOSING else i + 1
     return i
 
 
-def _skip_group(text: str, start: int) -> int:
+def skip_group(text: str, start: int) -> int:
     """Index after the group (quoted or in braces) that begins at `start`."""
     opening = text[start]
     if opening != "{":
@@ -65,7 +65,7 @@ def _skip_group(text: str, start: int) -> int:
 
 def _unwrap(text: str) -> str:
     """Without the quotes or braces that enclose the whole text."""
-    if text and text[0] in _CLOSING and _skip_group(text, 0) == len(text):
+    if text and text[0] in _CLOSING and skip_group(text, 0) == len(text):
         return text[1:-1]
     return text
 
@@ -171,8 +171,7 @@ def parse_value(kind: object, text: str) -> Value:
 def print_value(value: Value, *, in_list: bool = False) -> str:
     """Canonical text, which `parse_value` reads back."""
     if isinstance(value, tuple):
-        return "{" + ",".join(print_value(v, in_list=True) for v in value) + "}" if len(value) != 1 or in_list else (
-            print_value(value[0], in_list=True))
+        return "{" + ",".join(print_value(v, in_list=True) for v in value) + "}"
     if value is None:
         return "none"
     if isinstance(value, bool):

@@ -6,7 +6,6 @@ dataclass. The registry knows a pass by its file's name and imports it when a pi
 
 from __future__ import annotations
 
-import _thread
 import os
 import sys
 import time
@@ -27,7 +26,7 @@ from wave_mlir.dialect import _wave
 
 from . import forms
 from .diagnostics import ERROR, CompileError, Diagnostic, PassError
-from .pass_options import OptionError, option, options_of, options_text, parse_options, print_options, split_commas
+from .pass_options import OptionError, option, options_of, options_text, parse_options, print_options, skip_group
 
 __all__ = [
     "CompileError", "ModuleOp", "Pass", "PassError", "PassInfo", "load_pass", "option", "pass_names", "register_all",
@@ -183,7 +182,8 @@ def _describe(name: str) -> list[tuple[str, str]]:
     return [(s.name, s.description) for s in options_of(load_pass(name)).values()]
 
 
-def _run(instance: Pass, op: ir.Operation) -> bool:
+def _run(instance: Pass, op: ir.Operation) -> bool | None:
+    """Success of the pass, None: it was interrupted (KeyboardInterrupt comes up again when MLIR has returned)."""
     try:
         with op.context:
             _run_checked(instance, op)
@@ -191,7 +191,7 @@ def _run(instance: Pass, op: ir.Operation) -> bool:
     except PassError as e:
         _wave.emit_diagnostic(e.location, ERROR, e.message, e.notes)
     except KeyboardInterrupt:
-        _thread.interrupt_main()  # comes up again when MLIR has returned
+        return None
     except BaseException as e:
         _report_internal_error(instance, op, e)
     return False
@@ -254,7 +254,7 @@ def _op_being_worked_at(root: ir.Operation, trace: TracebackType | None) -> ir.L
             try:
                 if _wave.contains_op(root, candidate.operation):
                     return candidate.operation.location
-            except RuntimeError:  # it was erased
+            except (RuntimeError, TypeError):  # it was erased
                 continue
     return root.location
 
@@ -277,9 +277,17 @@ def split_pipeline(text: str) -> list[str]:
     text = text.strip()
     if text.startswith("builtin.module(") and text.endswith(")"):
         text = text[len("builtin.module(") : -1]
-    # Parentheses group as braces do.
-    marked = text.replace("(", "({").replace(")", "})")
-    return [part.replace("({", "(").replace("})", ")") for part in split_commas(marked)]
+    parts, depth, start, i = [], 0, 0, 0
+    while i < len(text):
+        if text[i] == "{":
+            i = skip_group(text, i)
+            continue
+        depth += (text[i] == "(") - (text[i] == ")")
+        if text[i] == "," and depth == 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+        i += 1
+    return [*parts, text[start:].strip()]
 
 
 def run_passes(
@@ -292,13 +300,14 @@ def run_passes(
 ) -> None:
     """Run passes on a module, in place.
 
-    pipeline: `builtin.module(…)`, a comma separated list, or a sequence of passes. verify_forms: check the module's
-    form after each pass of ours. verify_ir: MLIR's verifier after each pass. timing: gets seconds by outermost pass.
+    pipeline: `builtin.module(…)`, a comma separated list, or a sequence, of passes and named pipelines.
+    verify_forms: check the module's form after each pass of ours. verify_ir: MLIR's verifier after each pass.
+    timing: gets seconds by outermost pass.
 
     Raises CompileError with the located diagnostics; the module is then in the state the failing pass left it in.
     """
     register_all()
-    parts = split_pipeline(pipeline) if isinstance(pipeline, str) else list(pipeline)
+    parts = _expand_named(split_pipeline(pipeline) if isinstance(pipeline, str) else pipeline)
     with _verifying(verify_forms):
         if timing is None:
             _run_one(module.operation, ",".join(parts), verify_ir)
@@ -307,6 +316,16 @@ def run_passes(
             started = time.perf_counter()
             _run_one(module.operation, part, verify_ir)
             timing[part] = timing.get(part, 0.0) + time.perf_counter() - started
+
+
+def _expand_named(parts: Sequence[str]) -> list[str]:
+    """The same with named pipelines replaced by their passes."""
+    pipelines = import_module(f"{_passes.__name__}.pipelines")
+    names = set(pipelines.pipeline_names())
+    try:
+        return [p for part in parts for p in (pipelines.expand(part) if part.split("{")[0] in names else [part])]
+    except OptionError as e:
+        raise CompileError([Diagnostic("error", "<pipeline>", str(e))]) from None
 
 
 def _run_one(op: ir.Operation, passes: str, verify_ir: bool) -> None:

@@ -1,0 +1,140 @@
+"""Named pipelines: the order of the passes, with the options of a pipeline handed on to its passes.
+
+A pipeline goes from one form to another: `tile-to-typed` … `gpu-to-rocdl` are the stages, and `A-to-B` for any two
+forms is the stages between. `default` is `tile-to-rocdl`. `expand("tile-to-gpu{verify=true}")` gives the passes;
+`wave-opt --pipeline=… --print-pipeline` prints them as a text that `--pass-pipeline` takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wave_mlir.compiler.forms import FORMS
+from wave_mlir.compiler.pass_options import OptionError, nearest, option, options_of, parse_options, print_value
+from wave_mlir.compiler.pass_registry import pass_names
+
+DEFAULT_TARGET = "gfx942"
+
+
+@dataclass(frozen=True)
+class PipelineOptions:
+    """Options of every pipeline."""
+
+    target: str = option(DEFAULT_TARGET, help="chip to lower to; used from gpu form on, and must be the module's")
+    verify: bool = option(False, help="check the module's form after each stage")
+
+
+Stage = Callable[[PipelineOptions], list[str]]
+
+
+def _call(name: str, **options: int | bool | str) -> str:
+    """`name{a=1 b=x}`."""
+    text = " ".join(f"{key.replace('_', '-')}={print_value(value)}" for key, value in options.items())
+    return f"{name}{{{text}}}" if text else name
+
+
+def _tile_to_typed(_: PipelineOptions) -> list[str]:
+    return ["wave-infer-types", "wave-bind-symbols", "wave-check-constraints"]
+
+
+def _typed_to_placed(_: PipelineOptions) -> list[str]:
+    return ["wave-infer-layouts", "wave-guard-domains"]
+
+
+def _placed_to_staged(_: PipelineOptions) -> list[str]:
+    return ["wave-promote", "wave-coalesce"]
+
+
+def _staged_to_lane(_: PipelineOptions) -> list[str]:
+    return ["wave-expand", "wave-lower-reductions", "wave-lower-relayouts", "wave-bounds", "wave-split-accesses"]
+
+
+def _lane_to_scheduled(_: PipelineOptions) -> list[str]:
+    return ["wave-place-barriers", "wave-pack-shared"]
+
+
+def _scheduled_to_gpu(_: PipelineOptions) -> list[str]:
+    return ["wave-to-gpu"]
+
+
+def _gpu_to_rocdl(options: PipelineOptions) -> list[str]:
+    chip = options.target
+    lowering = [
+        "amdgpu-fold-memrefs-ops",
+        "expand-strided-metadata",
+        "lower-affine",
+        "convert-scf-to-cf",
+        "canonicalize",
+        "cse",
+        _call("convert-amdgpu-to-rocdl", chipset=chip),
+        _call("convert-gpu-to-rocdl", chipset=chip, runtime="HIP", use_bare_ptr_memref_call_conv=True),
+        "convert-vector-to-llvm",
+        "convert-index-to-llvm",
+        "reconcile-unrealized-casts",
+        "canonicalize",
+        "cse",
+    ]
+    return [
+        _call("wave-verify-form", form="gpu", target=chip),
+        f"gpu.module({','.join(lowering)})",
+        _call("wave-declare-form", form="rocdl"),
+    ]
+
+
+STAGES: tuple[Stage, ...] = (
+    _tile_to_typed,
+    _typed_to_placed,
+    _placed_to_staged,
+    _staged_to_lane,
+    _lane_to_scheduled,
+    _scheduled_to_gpu,
+    _gpu_to_rocdl,
+)
+"""Stage i leads from form i to form i + 1."""
+
+ALIASES = {"default": "tile-to-rocdl"}
+
+
+def pipeline_names() -> list[str]:
+    """All names: the stages in order, the longer pipelines, `default`."""
+    last = len(FORMS)
+    spans = [(a, a + n) for n in range(1, last) for a in range(last - n)]
+    return [f"{FORMS[a]}-to-{FORMS[b]}" for a, b in spans] + sorted(ALIASES)
+
+
+def describe(name: str) -> str:
+    """One line on a pipeline, or on what it stands for."""
+    if name in ALIASES:
+        return f"the same as {ALIASES[name]}"
+    source, _, destination = name.partition("-to-")
+    return f"from {source} form to {destination} form"
+
+
+def describe_options() -> list[tuple[str, str]]:
+    """Name and help of the options that every pipeline has."""
+    return [(spec.name, spec.description) for spec in options_of(PipelineOptions).values()]
+
+
+def between(source: str, destination: str, options: PipelineOptions | None = None) -> list[str]:
+    """The passes that lead from one form to a later one (none between a form and itself)."""
+    options = options or PipelineOptions()
+    passes: list[str] = []
+    for i in range(FORMS.index(source), FORMS.index(destination)):
+        passes += STAGES[i](options)
+        if options.verify:
+            passes.append(_call("wave-verify-form", form=FORMS[i + 1]))
+    present = set(pass_names())
+    return [p for p in passes if not p.startswith("wave-") or p.split("{")[0] in present]
+
+
+def expand(text: str) -> list[str]:
+    """The passes of `NAME` or `NAME{key=value …}`. Raises OptionError for an unknown pipeline or option."""
+    name, brace, rest = text.strip().partition("{")
+    if brace and not rest.endswith("}"):
+        raise OptionError(f"pipeline '{text}': the options end with no '}}'")
+    if name not in pipeline_names():
+        raise OptionError(f"there is no pipeline '{name}'{nearest(name, pipeline_names())}")
+    options = parse_options(PipelineOptions, rest.removesuffix("}"), f"pipeline '{name}'")
+    source, _, destination = ALIASES.get(name, name).partition("-to-")
+    return between(source, destination, options)
