@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from wave_mlir.compiler import rocdl
 from wave_mlir.compiler.forms import FORMS
 from wave_mlir.compiler.pass_options import OptionError, nearest, option, options_of, parse_options, print_value
-from wave_mlir.compiler.pass_registry import pass_names
+from wave_mlir.compiler.pass_registry import pass_names, split_pipeline
 
 DEFAULT_TARGET = "gfx942"
 
@@ -60,24 +61,10 @@ def _scheduled_to_gpu(_: PipelineOptions) -> list[str]:
 
 def _gpu_to_rocdl(options: PipelineOptions) -> list[str]:
     chip = options.target
-    lowering = [
-        "amdgpu-fold-memrefs-ops",
-        "expand-strided-metadata",
-        "lower-affine",
-        "convert-scf-to-cf",
-        "canonicalize",
-        "cse",
-        _call("convert-amdgpu-to-rocdl", chipset=chip),
-        _call("convert-gpu-to-rocdl", chipset=chip, runtime="HIP", use_bare_ptr_memref_call_conv=True),
-        "convert-vector-to-llvm",
-        "convert-index-to-llvm",
-        "reconcile-unrealized-casts",
-        "canonicalize",
-        "cse",
-    ]
     return [
         _call("wave-verify-form", form="gpu", target=chip),
-        f"gpu.module({','.join(lowering)})",
+        _call("wave-prepare-rocdl", target=chip),
+        *split_pipeline(rocdl.pipeline(chip)),
         _call("wave-declare-form", form="rocdl"),
     ]
 

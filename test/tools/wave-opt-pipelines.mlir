@@ -17,7 +17,7 @@
 // LIST: gpu-to-rocdl {{.*}}from gpu form to rocdl form
 // LIST: default {{.*}}the same as tile-to-rocdl
 // LIST: target: chip
-// PRINT: builtin.module(wave-verify-form{form=gpu target=gfx950},gpu.module({{.*}}convert-gpu-to-rocdl{chipset=gfx950
+// PRINT: builtin.module(wave-verify-form{form=gpu target=gfx950},wave-prepare-rocdl{target=gfx950},gpu.module({{.*}}convert-gpu-to-rocdl{chipset=gfx950
 // UNKNOWN: wave-opt: error: there is no pipeline 'gpu-to-rocd'; did you mean 'gpu-to-rocdl'?
 // OPTION: wave-opt: error: pipeline 'gpu-to-rocdl' has no option 'targt'; did you mean 'target'?
 // VALUE: wave-opt: error: pipeline 'gpu-to-rocdl': bad value 'perhaps' of option 'verify': it takes true or false
@@ -29,7 +29,10 @@
 // CHECK: llvm.func @k{{.*}}rocdl.kernel
 module attributes {wave.form = "gpu", wave.target = "gfx950", gpu.container_module} {
   gpu.module @m {
-    gpu.func @k(%a: memref<?xf32, #gpu.address_space<global>>) kernel {
+    gpu.func @k(%a: memref<?xf32, #gpu.address_space<global>>) kernel attributes {
+        known_block_size = array<i32: 64, 1, 1>, wave.grid = [#wave.expr<1>, #wave.expr<1>, #wave.expr<1>],
+        wave.symbols = {}, wave.args = [{kind = "memory", name = "a", dtype = f32, shape = [#wave.expr<64>],
+                                         access = "readwrite"}]} {
       %0 = gpu.thread_id x
       %1 = memref.load %a[%0] : memref<?xf32, #gpu.address_space<global>>
       %2 = arith.addf %1, %1 : f32

@@ -7,7 +7,6 @@ from typing import Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from wave_mlir.compiler.pass_options import (
     OptionError,
     option,

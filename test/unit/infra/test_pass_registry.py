@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import pytest
 from mlir import ir
 from mlir.passmanager import PassManager
-
 from wave_mlir.compiler import forms
 from wave_mlir.compiler.diagnostics import CompileError, emit_error, emit_warning
 from wave_mlir.compiler.pass_registry import (
@@ -173,7 +172,8 @@ def test_ir_that_the_verifier_refuses(module):
 
 
 def test_several_errors(module):
-    assert [d.location for d in failure(module, "wave-test-act{what=several}").diagnostics] == ["-:3:3", "-:6:3", "-:2:1"]
+    error = failure(module, "wave-test-act{what=several}")
+    assert [d.location for d in error.diagnostics] == ["-:3:3", "-:6:3", "-:2:1"]
 
 
 def test_a_pass_cannot_exit(module):
