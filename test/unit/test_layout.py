@@ -165,9 +165,7 @@ def test_drop(plain: Plain, dim: str) -> None:
     kept = int(np.prod([e for e, d, _ in plain.digits["reg"] if d != dim], dtype=int))
     assert result.size("reg") == kept
     # a place that held an element of the source holds its row's result
-    registers = [
-        r for r in range(plain.size("reg")) if plain.part("reg", r, dim) == 0
-    ]
+    registers = [r for r in range(plain.size("reg")) if plain.part("reg", r, dim) == 0]
     sizes = {s: plain.size(s) for s in SOURCES if s != "reg"}
     places, source = result.places(sizes), plain.places(sizes)
     for wave, lane, reg in places:

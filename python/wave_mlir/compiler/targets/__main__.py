@@ -1,0 +1,5 @@
+"""Print the reference page of the target tables."""
+
+from .document import page
+
+print(page(), end="")
