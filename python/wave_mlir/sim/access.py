@@ -1,0 +1,415 @@
+"""The core of every load and store: addresses, bounds, alignment, races, then the data.
+
+A buffer resource (MemRef.valid) changes only the bounds: what is out of range reads 0 or is dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .cohort import Cohort
+from .dtypes import DType
+from .errors import SimError
+from .memory import LDS, PRIVATE, MemRef, Storage
+from .program import OpInfo
+from .shadow import Access
+from .waits import ATOMIC, PLAIN
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is known of an access when compiling. count: elements; alignment: bytes the op itself promises, or 0."""
+
+    info: OpInfo
+    dtype: DType
+    count: int
+    alignment: int = 0
+    counter: bool = True  # counts as a memory operation of the wave
+
+    @property
+    def size(self) -> int:
+        return self.dtype.size * self.count
+
+
+def required_alignment(space: str, size: int, element: int) -> int:
+    """Bytes an access of `size` bytes must be aligned to; from the hardware's rules for dword, b64 and b128 accesses.
+
+    LDS: b64 needs 8, b96 and b128 need 16. Global and buffer: a dword or more needs 4. Less than a dword: its element.
+    """
+    if space == PRIVATE:
+        return element if size < 4 else min(4, element) or 1
+    if size < 4:
+        return element
+    if space == LDS:
+        return 16 if size >= 12 else 8 if size >= 8 else 4
+    return 4
+
+
+def offsets(memref: MemRef, indices: list[np.ndarray]) -> np.ndarray:
+    """Byte offset in the instance of memref[indices], int64 broadcastable to (waves, lanes)."""
+    total = memref.base
+    for index, stride in zip(indices, memref.strides, strict=True):
+        if isinstance(stride, int):
+            scale = stride * memref.dtype.size
+            if scale == 0:
+                continue
+            total = total + (index * scale if scale != 1 else index)
+        else:
+            total = total + index * (stride * memref.dtype.size)
+    return total
+
+
+def mask_for(cohort: Cohort, extra: np.ndarray | None) -> np.ndarray | None:
+    """Active lanes, further limited by `extra`; None when all are."""
+    if extra is None:
+        return cohort.mask
+    return extra if cohort.mask is None else extra & cohort.mask
+
+
+def _first(bad: np.ndarray, cohort: Cohort) -> tuple[int, int]:
+    """Wave and lane of the first set element of (waves or 1, lanes or 1)."""
+    where = np.argwhere(bad)[0]
+    return int(cohort.waves[where[0] if bad.shape[0] > 1 else 0]), int(where[1])
+
+
+def check_bounds(
+    cohort: Cohort, plan: Plan, memref: MemRef, indices: list[np.ndarray], at: np.ndarray, mask: np.ndarray | None
+) -> None:
+    """Raise when an active lane leaves the memref or its storage."""
+    last = len(indices) - 1
+    for dim, (index, extent) in enumerate(zip(indices, memref.shape, strict=True)):
+        if extent is None:
+            continue
+        reach = plan.count if dim == last else 1
+        bad = (index < 0) | (index > np.subtract(extent, reach))
+        if bad.any():
+            _bounds_error(cohort, plan, memref, bad, mask, at, (dim, index, extent))
+    storage = memref.storage
+    if int(at.min(initial=0)) < 0 or int(at.max(initial=0)) > storage.size - plan.size:
+        _bounds_error(cohort, plan, memref, (at < 0) | (at > storage.size - plan.size), mask, at, None)
+
+
+def _bounds_error(
+    cohort: Cohort,
+    plan: Plan,
+    memref: MemRef,
+    bad: np.ndarray,
+    mask: np.ndarray | None,
+    at: np.ndarray,
+    by_dim: tuple[int, np.ndarray, object] | None,
+) -> None:
+    if mask is not None:
+        bad = bad & mask
+    if not bad.any():
+        return
+    wave, lane = _first(bad, cohort)
+    where = np.argwhere(bad)[0]
+
+    def value(array: object) -> int:
+        array = np.asarray(array)
+        if array.ndim < 2:
+            return int(array)
+        return int(array[tuple(w if n > 1 else 0 for w, n in zip(where, array.shape, strict=True))])
+
+    storage, info = memref.storage, plan.info
+    machine = cohort.machine
+    name = machine.wave_name(wave)  # type: ignore[attr-defined]
+    offset = value(at)
+    if by_dim is not None:
+        dim, index, extent = by_dim
+        first = value(index)
+        text = (
+            f"{info.name} of {name}, lane {lane}, touches elements {first} to "
+            f"{first + (plan.count if dim == len(memref.shape) - 1 else 1) - 1} of dim {dim} of {storage.name}, "
+            f"which has {value(extent)}"
+        )
+    else:
+        text = (
+            f"{info.name} of {name}, lane {lane}, touches bytes {offset} to {offset + plan.size - 1} of "
+            f"{storage.name}, which has {storage.size}"
+        )
+    text += "; mask the access or correct its index"
+    machine.report(  # type: ignore[attr-defined]
+        SimError("bounds", text, location=info.location, waves=(name,), lane=lane, address=offset)
+    )
+
+
+def check_alignment(
+    cohort: Cohort, plan: Plan, storage: Storage, at: np.ndarray, mask: np.ndarray | None, element_wise: bool = False
+) -> None:
+    """Raise when an active lane's access is misaligned."""
+    size = plan.dtype.size if element_wise else plan.size
+    need = max(required_alignment(storage.space, size, plan.dtype.size), plan.alignment)
+    if need <= 1 or not int(np.bitwise_or.reduce(at, axis=None)) & (need - 1):
+        return
+    bad = (at & (need - 1)) != 0
+    if mask is not None:
+        bad = bad & mask
+    if not bad.any():
+        return
+    wave, lane = _first(bad, cohort)
+    offset = int(np.broadcast_to(at, np.broadcast_shapes(at.shape, bad.shape))[bad][0])
+    machine, info = cohort.machine, plan.info
+    name = machine.wave_name(wave)  # type: ignore[attr-defined]
+    promised = ", as its alignment attribute promises" if need == plan.alignment else ""
+    machine.report(
+        SimError(  # type: ignore[attr-defined]
+            "alignment",
+            f"{info.name} of {name}, lane {lane}, accesses {size} bytes at byte {offset} of {storage.name}; "
+            f"this needs an address that {need} divides{promised}. Use narrower accesses, or pad the row",
+            location=info.location,
+            waves=(name,),
+            lane=lane,
+            address=offset,
+        )
+    )
+
+
+def flat_addresses(cohort: Cohort, storage: Storage, at: np.ndarray) -> np.ndarray:
+    """Addresses in the storage's array of all instances."""
+    if storage.space == LDS:
+        return at + cohort.group * storage.stride
+    if storage.space == PRIVATE:
+        lanes = cohort.machine.lanes  # type: ignore[attr-defined]
+        return at + (cohort.waves[:, None] * lanes + np.arange(lanes)) * storage.stride
+    return at
+
+
+def record(
+    cohort: Cohort,
+    plan: Plan,
+    storage: Storage,
+    flat: np.ndarray,
+    mask: np.ndarray | None,
+    *,
+    reads: bool,
+    writes: bool,
+    kind: int = PLAIN,
+    size: int | None = None,
+) -> None:
+    """Tell shadow memory of an access, and raise what it finds. flat: addresses (waves or 1, lanes or 1[, elements])."""
+    shadow = storage.shadow
+    if shadow is None:
+        return
+    machine = cohort.machine
+    checks = machine.checks  # type: ignore[attr-defined]
+    shape = np.broadcast_shapes(flat.shape, (cohort.size, 1) + (1,) * (flat.ndim - 2))
+    if mask is not None:
+        shape = np.broadcast_shapes(shape, mask.shape)
+
+    def spread(values: np.ndarray) -> np.ndarray:
+        values = values.reshape(values.shape + (1,) * (len(shape) - values.ndim))
+        full = np.broadcast_to(values, shape)
+        return full.reshape(-1) if mask is None else full[np.broadcast_to(mask, shape)]
+
+    addresses = spread(flat)
+    if addresses.size == 0:
+        return
+    waits = machine.waits  # type: ignore[attr-defined]
+    counter = machine.counted.get(storage.space, "") if kind == PLAIN else ""  # type: ignore[attr-defined]
+    stamp = cohort.signalled
+    if kind not in (PLAIN, ATOMIC) or counter:
+        stamp = waits.issued["vm" if kind != PLAIN else counter][cohort.waves][:, None]
+    access = Access(
+        addresses,
+        plan.size if size is None else size,
+        spread(cohort.wave1),
+        spread(cohort.passed),
+        spread(cohort.signalled),
+        spread(cohort.group),
+        plan.info.number,
+        waits,
+        spread(stamp),
+        machine.counted.get(storage.space, ""),
+        kind,
+    )  # type: ignore[attr-defined]
+    if "race" not in checks and "async" not in checks:
+        found = shadow.check_init(access) if reads and "uninitialised" in checks and shadow.tracks_init else None
+        if writes:
+            shadow.mark(access)
+    elif writes:
+        found = shadow.write(access)
+    else:
+        found = shadow.read(access, "uninitialised" in checks)
+    if found is None or found.what not in checks:
+        return
+    wave = int(access.wave1[found.index]) - 1
+    lane = _lane_of(shape, mask, found.index, cohort)
+    machine.conflict(plan.info, storage, found, wave, lane)  # type: ignore[attr-defined]
+
+
+def _lane_of(shape: tuple[int, ...], mask: np.ndarray | None, index: int, cohort: Cohort) -> int | None:
+    if shape[1] == 1:
+        return None
+    if mask is not None:
+        index = int(np.flatnonzero(np.broadcast_to(mask, shape))[index])
+    return int(np.unravel_index(index, shape)[1])
+
+
+def count_operation(cohort: Cohort, plan: Plan, space: str, mask: np.ndarray | None) -> None:
+    """Count a memory operation of each wave that takes part, where some wait may ask for it."""
+    machine = cohort.machine
+    if not machine.counts_operations or space == PRIVATE or not plan.counter:  # type: ignore[attr-defined]
+        return
+    waves = cohort.waves
+    if mask is not None:
+        waves = waves[np.broadcast_to(mask, (cohort.size, mask.shape[1])).any(axis=1)]
+    amount = max(1, -(-plan.size // 16))
+    machine.waits.issue("ds" if space == LDS else "vm", waves, amount)  # type: ignore[attr-defined]
+
+
+def in_range(memref: MemRef, at: np.ndarray, size: int) -> np.ndarray | None:
+    """Of a buffer resource: where [at, at+size) lies in the valid bytes; None for plain memory."""
+    if memref.valid is None:
+        return None
+    start = at if memref.origin is None else at - memref.origin
+    return (start >= 0) & (start + size <= memref.valid)
+
+
+def load(
+    cohort: Cohort, plan: Plan, memref: MemRef, indices: list[np.ndarray], mask: np.ndarray | None = None
+) -> np.ndarray:
+    """Elements memref[indices], …: (waves or 1, lanes or 1, count). Lanes not active read garbage, never outside."""
+    at = offsets(memref, indices)
+    if memref.valid is not None:
+        return load_buffer(cohort, plan, memref, at, mask)
+    active = mask_for(cohort, mask)
+    return load_at(cohort, plan, memref, indices, at, active)
+
+
+def load_at(
+    cohort: Cohort, plan: Plan, memref: MemRef, indices: list[np.ndarray], at: np.ndarray, active: np.ndarray | None
+) -> np.ndarray:
+    """`load` after the address is known."""
+    storage = memref.storage
+    checks = cohort.machine.checks  # type: ignore[attr-defined]
+    if "bounds" in checks:
+        check_bounds(cohort, plan, memref, indices, at, active)
+    if "alignment" in checks:
+        check_alignment(cohort, plan, storage, at, active)
+    count_operation(cohort, plan, storage.space, active)
+    at = _clamped(at, active, storage, plan.size, "bounds" in checks)
+    if at is None:
+        return np.zeros((1, 1, plan.count), dtype=plan.dtype.np)
+    flat = flat_addresses(cohort, storage, at)
+    if storage.shadow is not None:
+        record(cohort, plan, storage, flat, active, reads=True, writes=False)
+    return storage.load(flat, plan.dtype, plan.count)
+
+
+def _clamped(
+    at: np.ndarray, active: np.ndarray | None, storage: Storage, size: int, checked: bool
+) -> np.ndarray | None:
+    """Addresses with those of inactive lanes moved inside; None when the storage is too small for any access."""
+    if storage.size < size:
+        return None
+    if active is not None:
+        at = np.where(active, at, 0)
+    return at if checked else np.clip(at, 0, storage.size - size)
+
+
+def store(
+    cohort: Cohort,
+    plan: Plan,
+    memref: MemRef,
+    indices: list[np.ndarray],
+    values: np.ndarray,
+    mask: np.ndarray | None = None,
+) -> None:
+    """Write values (waves or 1, lanes or 1, count) to memref[indices], … in active lanes."""
+    at = offsets(memref, indices)
+    active = mask_for(cohort, mask)
+    if memref.valid is not None:
+        store_buffer(cohort, plan, memref, at, values, active)
+        return
+    storage = memref.storage
+    checks = cohort.machine.checks  # type: ignore[attr-defined]
+    if "bounds" in checks:
+        check_bounds(cohort, plan, memref, indices, at, active)
+    if "alignment" in checks:
+        check_alignment(cohort, plan, storage, at, active)
+    count_operation(cohort, plan, storage.space, active)
+    at = _clamped(at, active, storage, plan.size, "bounds" in checks)
+    if at is not None:
+        write_flat(cohort, plan, storage, flat_addresses(cohort, storage, at), values, active)
+
+
+def write_flat(
+    cohort: Cohort, plan: Plan, storage: Storage, flat: np.ndarray, values: np.ndarray, active: np.ndarray | None
+) -> None:
+    """Record and do a store at flat addresses."""
+    if storage.shadow is not None:
+        record(cohort, plan, storage, flat, active, reads=False, writes=True)
+    shape = np.broadcast_shapes(flat.shape, values.shape[:2], (1, 1) if active is None else active.shape)
+    flat = np.broadcast_to(flat, shape)
+    values = np.broadcast_to(values, (*shape, values.shape[2]))
+    if active is not None:
+        chosen = np.broadcast_to(active, shape)
+        flat, values = flat[chosen], values[chosen]
+    storage.store(flat, values, plan.dtype)
+
+
+def load_buffer(cohort: Cohort, plan: Plan, memref: MemRef, at: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
+    """A load through a resource: dwords (or elements below a dword) out of range read 0."""
+    active = mask_for(cohort, mask)
+    storage = memref.storage
+    count_operation(cohort, plan, storage.space, active)
+    if "alignment" in cohort.machine.checks:  # type: ignore[attr-defined]
+        valid = in_range(memref, at, 1)
+        assert valid is not None
+        check_alignment(cohort, plan, storage, at, valid if active is None else valid & active)
+    pieces = []
+    single = Plan(plan.info, plan.dtype, 1)
+    for element in range(plan.count):
+        here = at + element * plan.dtype.size
+        inside = in_range(memref, here, plan.dtype.size)
+        assert inside is not None
+        lanes = inside if active is None else inside & active
+        _check_resource(cohort, single, memref, here, lanes)
+        where = _clamped(here, lanes, storage, single.size, True)
+        if where is None:
+            pieces.append(np.zeros((1, 1, 1), dtype=plan.dtype.np))
+            continue
+        if storage.shadow is not None:
+            record(cohort, single, storage, where, lanes, reads=True, writes=False)
+        raw = storage.load(where, plan.dtype, 1)
+        pieces.append(np.where(inside[..., None], raw, plan.dtype.np.type(0)))
+    shape = np.broadcast_shapes(*(p.shape for p in pieces))
+    return np.concatenate([np.broadcast_to(p, shape) for p in pieces], axis=-1)
+
+
+def store_buffer(
+    cohort: Cohort, plan: Plan, memref: MemRef, at: np.ndarray, values: np.ndarray, active: np.ndarray | None
+) -> None:
+    """A store through a resource: elements out of range are dropped."""
+    storage = memref.storage
+    count_operation(cohort, plan, storage.space, active)
+    if "alignment" in cohort.machine.checks:  # type: ignore[attr-defined]
+        valid = in_range(memref, at, 1)
+        assert valid is not None
+        check_alignment(cohort, plan, storage, at, valid if active is None else valid & active)
+    single = Plan(plan.info, plan.dtype, 1)
+    for element in range(plan.count):
+        here = at + element * plan.dtype.size
+        inside = in_range(memref, here, plan.dtype.size)
+        assert inside is not None
+        lanes = inside if active is None else inside & active
+        _check_resource(cohort, single, memref, here, lanes)
+        where = _clamped(here, lanes, storage, single.size, True)
+        if where is not None:
+            write_flat(cohort, single, storage, where, values[..., element : element + 1], lanes)
+
+
+def _check_resource(cohort: Cohort, plan: Plan, memref: MemRef, at: np.ndarray, lanes: np.ndarray) -> None:
+    """A resource that promises more bytes than its memory has lets accesses through that fault: report them."""
+    size = memref.storage.size
+    bad = lanes & ((at < 0) | (at > size - plan.size))
+    if bad.any():
+        _bounds_error(cohort, plan, memref, bad, None, at, None)
+        raise SimError(
+            "bounds",
+            f"{plan.info.name}: a buffer resource promises bytes that {memref.storage.name} does not have",
+            location=plan.info.location,
+        )
