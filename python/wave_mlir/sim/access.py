@@ -115,7 +115,7 @@ def _bounds_error(
 
     storage, info = memref.storage, plan.info
     machine = cohort.machine
-    name = machine.wave_name(wave)  # type: ignore[attr-defined]
+    name = machine.wave_name(wave)
     offset = value(at)
     if by_dim is not None:
         dim, index, extent = by_dim
@@ -131,9 +131,7 @@ def _bounds_error(
             f"{storage.name}, which has {storage.size}"
         )
     text += "; mask the access or correct its index"
-    machine.report(  # type: ignore[attr-defined]
-        SimError("bounds", text, location=info.location, waves=(name,), lane=lane, address=offset)
-    )
+    machine.report(SimError("bounds", text, location=info.location, waves=(name,), lane=lane, address=offset))
 
 
 def check_alignment(
@@ -152,10 +150,10 @@ def check_alignment(
     wave, lane = _first(bad, cohort)
     offset = int(np.broadcast_to(at, np.broadcast_shapes(at.shape, bad.shape))[bad][0])
     machine, info = cohort.machine, plan.info
-    name = machine.wave_name(wave)  # type: ignore[attr-defined]
+    name = machine.wave_name(wave)
     promised = ", as its alignment attribute promises" if need == plan.alignment else ""
     machine.report(
-        SimError(  # type: ignore[attr-defined]
+        SimError(
             "alignment",
             f"{info.name} of {name}, lane {lane}, accesses {size} bytes at byte {offset} of {storage.name}; "
             f"this needs an address that {need} divides{promised}. Use narrower accesses, or pad the row",
@@ -172,7 +170,7 @@ def flat_addresses(cohort: Cohort, storage: Storage, at: np.ndarray) -> np.ndarr
     if storage.space == LDS:
         return at + cohort.group * storage.stride
     if storage.space == PRIVATE:
-        lanes = cohort.machine.lanes  # type: ignore[attr-defined]
+        lanes = cohort.machine.lanes
         return at + (cohort.waves[:, None] * lanes + np.arange(lanes)) * storage.stride
     return at
 
@@ -189,12 +187,12 @@ def record(
     kind: int = PLAIN,
     size: int | None = None,
 ) -> None:
-    """Tell shadow memory of an access, and raise what it finds. flat: addresses (waves or 1, lanes or 1[, elements])."""
+    """Tell shadow memory of an access, and raise what it finds. flat: (waves or 1, lanes or 1[, elements])."""
     shadow = storage.shadow
     if shadow is None:
         return
     machine = cohort.machine
-    checks = machine.checks  # type: ignore[attr-defined]
+    checks = machine.checks
     shape = np.broadcast_shapes(flat.shape, (cohort.size, 1) + (1,) * (flat.ndim - 2))
     if mask is not None:
         shape = np.broadcast_shapes(shape, mask.shape)
@@ -207,8 +205,8 @@ def record(
     addresses = spread(flat)
     if addresses.size == 0:
         return
-    waits = machine.waits  # type: ignore[attr-defined]
-    counter = machine.counted.get(storage.space, "") if kind == PLAIN else ""  # type: ignore[attr-defined]
+    waits = machine.waits
+    counter = machine.counted.get(storage.space, "") if kind == PLAIN else ""
     stamp = cohort.signalled
     if kind not in (PLAIN, ATOMIC) or counter:
         stamp = waits.issued["vm" if kind != PLAIN else counter][cohort.waves][:, None]
@@ -224,7 +222,7 @@ def record(
         spread(stamp),
         machine.counted.get(storage.space, ""),
         kind,
-    )  # type: ignore[attr-defined]
+    )
     if "race" not in checks and "async" not in checks:
         found = shadow.check_init(access) if reads and "uninitialised" in checks and shadow.tracks_init else None
         if writes:
@@ -237,7 +235,7 @@ def record(
         return
     wave = int(access.wave1[found.index]) - 1
     lane = _lane_of(shape, mask, found.index, cohort)
-    machine.conflict(plan.info, storage, found, wave, lane)  # type: ignore[attr-defined]
+    machine.conflict(plan.info, storage, found, wave, lane)
 
 
 def _lane_of(shape: tuple[int, ...], mask: np.ndarray | None, index: int, cohort: Cohort) -> int | None:
@@ -251,13 +249,13 @@ def _lane_of(shape: tuple[int, ...], mask: np.ndarray | None, index: int, cohort
 def count_operation(cohort: Cohort, plan: Plan, space: str, mask: np.ndarray | None) -> None:
     """Count a memory operation of each wave that takes part, where some wait may ask for it."""
     machine = cohort.machine
-    if not machine.counts_operations or space == PRIVATE or not plan.counter:  # type: ignore[attr-defined]
+    if not machine.counts_operations or space == PRIVATE or not plan.counter:
         return
     waves = cohort.waves
     if mask is not None:
         waves = waves[np.broadcast_to(mask, (cohort.size, mask.shape[1])).any(axis=1)]
     amount = max(1, -(-plan.size // 16))
-    machine.waits.issue("ds" if space == LDS else "vm", waves, amount)  # type: ignore[attr-defined]
+    machine.waits.issue("ds" if space == LDS else "vm", waves, amount)
 
 
 def in_range(memref: MemRef, at: np.ndarray, size: int) -> np.ndarray | None:
@@ -284,7 +282,7 @@ def load_at(
 ) -> np.ndarray:
     """`load` after the address is known."""
     storage = memref.storage
-    checks = cohort.machine.checks  # type: ignore[attr-defined]
+    checks = cohort.machine.checks
     if "bounds" in checks:
         check_bounds(cohort, plan, memref, indices, at, active)
     if "alignment" in checks:
@@ -325,7 +323,7 @@ def store(
         store_buffer(cohort, plan, memref, at, values, active)
         return
     storage = memref.storage
-    checks = cohort.machine.checks  # type: ignore[attr-defined]
+    checks = cohort.machine.checks
     if "bounds" in checks:
         check_bounds(cohort, plan, memref, indices, at, active)
     if "alignment" in checks:
@@ -356,7 +354,7 @@ def load_buffer(cohort: Cohort, plan: Plan, memref: MemRef, at: np.ndarray, mask
     active = mask_for(cohort, mask)
     storage = memref.storage
     count_operation(cohort, plan, storage.space, active)
-    if "alignment" in cohort.machine.checks:  # type: ignore[attr-defined]
+    if "alignment" in cohort.machine.checks:
         valid = in_range(memref, at, 1)
         assert valid is not None
         check_alignment(cohort, plan, storage, at, valid if active is None else valid & active)
@@ -386,7 +384,7 @@ def store_buffer(
     """A store through a resource: elements out of range are dropped."""
     storage = memref.storage
     count_operation(cohort, plan, storage.space, active)
-    if "alignment" in cohort.machine.checks:  # type: ignore[attr-defined]
+    if "alignment" in cohort.machine.checks:
         valid = in_range(memref, at, 1)
         assert valid is not None
         check_alignment(cohort, plan, storage, at, valid if active is None else valid & active)

@@ -193,7 +193,7 @@ def _bind_abi(
             values.append(_scalar(numbers[argument.name], kind, argument.name))
         elif argument.kind == "stride":
             array = by_name[argument.memory]
-            values.append(_scalar(array.strides[argument.dim] // array.itemsize, kind, argument.name))  # type: ignore[attr-defined]
+            values.append(_scalar(array.strides[argument.dim] // array.itemsize, kind, argument.name))
         else:
             values.append(_scalar(args[number], kind, argument.name))
     launch = _three(grid, "grid") if grid is not None else abi.grid_for(extents)

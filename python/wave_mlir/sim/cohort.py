@@ -8,14 +8,17 @@ active, None for all.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Union
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .memory import MemRef, Resource
 
-Value = Union[np.ndarray, MemRef, Resource]
-Mask = Union[np.ndarray, None]
+if TYPE_CHECKING:
+    from .machine import Machine
+
+Value = np.ndarray | MemRef | Resource
+Mask = np.ndarray | None
 
 
 def take(value: object, chosen: np.ndarray, waves: int) -> object:
@@ -137,7 +140,7 @@ class Cohort:
 
     __slots__ = ("env", "group", "machine", "mask", "passed", "pc", "signalled", "stack", "size", "wave1", "waves")
 
-    def __init__(self, machine: object, waves: np.ndarray, pc: int, env: list, mask: Mask, stack: list) -> None:
+    def __init__(self, machine: Machine, waves: np.ndarray, pc: int, env: list, mask: Mask, stack: list) -> None:
         self.machine = machine
         self.waves = waves
         self.size = int(waves.size)
@@ -151,9 +154,9 @@ class Cohort:
     def refresh(self) -> None:
         """Read again what depends on the waves' counters."""
         machine = self.machine
-        self.passed = machine.waits.passed[self.waves][:, None]  # type: ignore[attr-defined]
-        self.signalled = machine.waits.signalled[self.waves][:, None]  # type: ignore[attr-defined]
-        self.group = machine.group[self.waves][:, None]  # type: ignore[attr-defined]
+        self.passed = machine.waits.passed[self.waves][:, None]
+        self.signalled = machine.waits.signalled[self.waves][:, None]
+        self.group = machine.group[self.waves][:, None]
 
     def part(self, chosen: np.ndarray) -> Cohort:
         """A cohort of the chosen waves (a boolean per wave or positions)."""
@@ -206,7 +209,7 @@ class Cohort:
     def _join_masks(self, a: Mask, b: Mask, waves: tuple[int, int]) -> Mask:
         if a is None and b is None:
             return None
-        lanes = self.machine.lanes  # type: ignore[attr-defined]
+        lanes = self.machine.lanes
         parts = [
             np.ones((n, lanes), dtype=bool) if m is None else np.broadcast_to(m, (n, lanes))
             for m, n in zip((a, b), waves, strict=True)

@@ -48,7 +48,7 @@ def _runs_under_masks(op: ir.Operation) -> bool:
 def full_mask(cohort: Cohort) -> np.ndarray:
     """The cohort's mask as an array (waves, lanes)."""
     if cohort.mask is None:
-        return np.ones((cohort.size, cohort.machine.lanes), dtype=bool)  # type: ignore[attr-defined]
+        return np.ones((cohort.size, cohort.machine.lanes), dtype=bool)
     return np.broadcast_to(cohort.mask, (cohort.size, cohort.mask.shape[1]))
 
 
@@ -138,7 +138,7 @@ class _If:
         for kind in kinds[1:]:
             rest = cohort.part(kind)
             rest.pc = self.then_start - 1
-            cohort.machine.add(rest)  # type: ignore[attr-defined]
+            cohort.machine.add(rest)
         cohort.keep(kinds[0])
 
     def after_then(self, cohort: Cohort) -> int | None:
@@ -186,10 +186,10 @@ def _join(c: Compiler) -> int:
 
     def step(cohort: Cohort) -> int | None:
         machine = cohort.machine
-        if machine.alone:  # type: ignore[attr-defined]
+        if machine.alone:
             return None
         cohort.pc = number + 1
-        machine.park(cohort)  # type: ignore[attr-defined]
+        machine.park(cohort)
         return SUSPEND
 
     c.emit(step)
@@ -288,7 +288,7 @@ class _Loop:
             gone = cohort.keep(~done)
             self.finish(gone, exit_values)
             gone.pc = self.leave(gone)
-            cohort.machine.add(gone)  # type: ignore[attr-defined]
+            cohort.machine.add(gone)
             lanes = lanes[~done]
         if not np.array_equal(lanes, full_mask(cohort)):
             cohort.stack[-1].partial = True

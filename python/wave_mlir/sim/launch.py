@@ -52,8 +52,8 @@ def run(
     """Run a gpu-form kernel on numpy data.
 
     module_or_func: a module with one kernel (or `kernel` names it), or a gpu.func. It must stay alive during the call.
-    args: in ABI order, a numpy array for each memory (C-contiguous, of its dtype; updated in place), a Python number for
-    each scalar; dynamic symbols and strides are taken from the shapes and `symbols`, or given as further numbers.
+    args: in ABI order, a numpy array for each memory (C-contiguous, of its dtype; updated in place), a Python number
+    for each scalar; dynamic symbols and strides are taken from the shapes and `symbols`, or given as further numbers.
     grid, block: workgroups and threads along x, y, z; by default from the kernel's attributes.
     checks: True for all, False for none, or the kinds of `CHECKS` to leave out.
     order: in which order waves step between barriers, with `seed` for "random"; results of a correct kernel do not
@@ -114,10 +114,7 @@ def _kernels_in(op: ir.Operation) -> list[ir.Operation]:
 def _find_kernel(source: ir.Module | ir.Operation | ir.OpView, name: str | None) -> tuple[ir.Operation, str]:
     """The kernel and the target named around it ("" when none is)."""
     op = source.operation
-    if op.name == "gpu.func":
-        kernels = [op]
-    else:
-        kernels = _kernels_in(op)
+    kernels = [op] if op.name == "gpu.func" else _kernels_in(op)
     names = [ir.StringAttr(k.attributes["sym_name"]).value for k in kernels]
     if name is not None:
         kernels = [k for k, n in zip(kernels, names, strict=True) if n == name]

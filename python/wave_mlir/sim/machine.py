@@ -204,7 +204,8 @@ class Machine:
                 "barrier",
                 f"{info.name} is executed by some lanes of a wave only (lane {lane} of "
                 f"{self.wave_name(int(cohort.waves[wave]))} does not reach it): a condition or trip count that decides "
-                "whether a barrier is executed must be the same for all lanes; move the barrier out, or make it uniform",
+                "whether a barrier is executed must be the same for all lanes; move the barrier out, or make it "
+                "uniform",
                 location=info.location,
                 waves=(self.wave_name(int(cohort.waves[wave])),),
                 lane=lane,

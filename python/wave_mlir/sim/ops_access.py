@@ -283,7 +283,7 @@ def atomic_update(
     """Apply `combine(old, value)` lane by lane in order; the old values, (waves, lanes). The caller checked bounds."""
     storage = memref.storage
     machine = cohort.machine
-    shape = (cohort.size, machine.lanes)  # type: ignore[attr-defined]
+    shape = (cohort.size, machine.lanes)
     lanes = np.ones(shape, dtype=bool) if active is None else np.broadcast_to(active, shape)
     flat = np.broadcast_to(access.flat_addresses(cohort, storage, np.where(lanes, at, 0)), shape)
     access.count_operation(cohort, plan, storage.space, lanes)
@@ -323,9 +323,9 @@ def _atomic_rmw(c: Compiler, op: ir.Operation) -> None:
         at = access.offsets(ref, index)
         inside = access.in_range(ref, at, plan.size)
         active = access.mask_for(cohort, inside)
-        if inside is None and "bounds" in cohort.machine.checks:  # type: ignore[attr-defined]
+        if inside is None and "bounds" in cohort.machine.checks:
             access.check_bounds(cohort, plan, ref, index, at, active)
-        if "alignment" in cohort.machine.checks:  # type: ignore[attr-defined]
+        if "alignment" in cohort.machine.checks:
             access.check_alignment(cohort, plan, ref.storage, at, active)
         env[result] = atomic_update(cohort, plan, ref, at, env[value], combine, active, kind in ("maxu", "minu"))
 

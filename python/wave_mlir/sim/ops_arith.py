@@ -157,11 +157,11 @@ def _fault(cohort: Cohort, info: OpInfo, kind: str, bad: np.ndarray, text: str) 
         return
     wave, lane = (int(v) for v in np.argwhere(bad)[0])
     machine = cohort.machine
-    name = machine.wave_name(int(cohort.waves[wave if bad.shape[0] > 1 else 0]))  # type: ignore[attr-defined]
+    name = machine.wave_name(int(cohort.waves[wave if bad.shape[0] > 1 else 0]))
     machine.report(
         SimError(
             kind,
-            f"{info.name} of {name}, lane {lane}: {text}",  # type: ignore[attr-defined]
+            f"{info.name} of {name}, lane {lane}: {text}",
             location=info.location,
             waves=(name,),
             lane=lane,
@@ -178,7 +178,7 @@ def _checked_division(c: Compiler, op: ir.Operation, function: Binary) -> None:
         divisor = env[b]
         zero = divisor == 0
         if zero.any():
-            if "division" in cohort.machine.checks:  # type: ignore[attr-defined]
+            if "division" in cohort.machine.checks:
                 _fault(cohort, info, "division", zero, "division by zero; guard it with a condition")
             divisor = np.where(zero, divisor.dtype.type(1), divisor)
         env[r] = function(env[a], divisor)
@@ -221,7 +221,7 @@ def _checked_range(c: Compiler, op: ir.Operation, name: str, function: Binary, d
         first, second = env[a], env[b]
         result = function(first, second)
         env[r] = result
-        if "overflow" in cohort.machine.checks:  # type: ignore[attr-defined]
+        if "overflow" in cohort.machine.checks:
             bad = _signed_overflow(name, first, second, result, dtype)
             if bad is not None:
                 _fault(

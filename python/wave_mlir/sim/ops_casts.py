@@ -27,7 +27,7 @@ def emit_unary(c: Compiler, op: ir.Operation, function: Unary) -> None:
 
 
 def convert_float(values: np.ndarray, target: DType) -> np.ndarray:
-    """Round to nearest even into another float type; overflow follows the type's rule (inf, or NaN where it has none)."""
+    """Round to nearest even into another float type; overflow follows the type's rule (inf, else NaN)."""
     if values.dtype == target.np:
         return values
     if target.np.itemsize == 1 and values.dtype == np.float64:
@@ -144,7 +144,7 @@ def _checked_cast(c: Compiler, op: ir.Operation, target: DType) -> None:
         values = cohort.env[a]
         result = wrap(values, target)
         cohort.env[r] = result
-        if "overflow" in cohort.machine.checks and target.np != np.bool_:  # type: ignore[attr-defined]
+        if "overflow" in cohort.machine.checks and target.np != np.bool_:
             bad = result != values
             if bad.any():
                 _fault(

@@ -33,13 +33,13 @@ def _emit_value(c: Compiler, op: ir.Operation, function: Callable[[Cohort], np.n
 def linear_thread(cohort: Cohort) -> np.ndarray:
     """Number of the thread in its workgroup, (waves, lanes)."""
     machine = cohort.machine
-    waves = machine.wave_in_group[cohort.waves][:, None]  # type: ignore[attr-defined]
-    return waves * machine.lanes + np.arange(machine.lanes)[None, :]  # type: ignore[attr-defined]
+    waves = machine.wave_in_group[cohort.waves][:, None]
+    return waves * machine.lanes + np.arange(machine.lanes)[None, :]
 
 
 def thread_id(cohort: Cohort, axis: int) -> np.ndarray:
     """Thread id along an axis; threads are numbered x fastest."""
-    x, y, _ = cohort.machine.geometry.block  # type: ignore[attr-defined]
+    x, y, _ = cohort.machine.geometry.block
     linear = linear_thread(cohort)
     if axis == 0:
         return linear % x
@@ -50,7 +50,7 @@ def thread_id(cohort: Cohort, axis: int) -> np.ndarray:
 
 def block_id(cohort: Cohort, axis: int) -> np.ndarray:
     """Workgroup id along an axis, (waves or 1, 1)."""
-    grid = cohort.machine.geometry.grid  # type: ignore[attr-defined]
+    grid = cohort.machine.geometry.grid
     if grid[axis] == 1:
         return np.zeros((1, 1), dtype=np.int64)
     group = cohort.group
@@ -76,13 +76,13 @@ def _block_id(c: Compiler, op: ir.Operation) -> None:
 @handles("gpu.block_dim")
 def _block_dim(c: Compiler, op: ir.Operation) -> None:
     axis = _axis(op)
-    _emit_value(c, op, lambda cohort: _fixed(cohort.machine.geometry.block[axis]))  # type: ignore[attr-defined]
+    _emit_value(c, op, lambda cohort: _fixed(cohort.machine.geometry.block[axis]))
 
 
 @handles("gpu.grid_dim")
 def _grid_dim(c: Compiler, op: ir.Operation) -> None:
     axis = _axis(op)
-    _emit_value(c, op, lambda cohort: _fixed(cohort.machine.geometry.grid[axis]))  # type: ignore[attr-defined]
+    _emit_value(c, op, lambda cohort: _fixed(cohort.machine.geometry.grid[axis]))
 
 
 @handles("gpu.global_id")
@@ -90,7 +90,7 @@ def _global_id(c: Compiler, op: ir.Operation) -> None:
     axis = _axis(op)
 
     def value(cohort: Cohort) -> np.ndarray:
-        size = cohort.machine.geometry.block[axis]  # type: ignore[attr-defined]
+        size = cohort.machine.geometry.block[axis]
         return block_id(cohort, axis) * size + thread_id(cohort, axis)
 
     _emit_value(c, op, value)
@@ -121,7 +121,7 @@ def _lane_id(c: Compiler, op: ir.Operation) -> None:
 
 @handles("gpu.subgroup_id")
 def _subgroup_id(c: Compiler, op: ir.Operation) -> None:
-    _emit_value(c, op, lambda cohort: cohort.machine.wave_in_group[cohort.waves][:, None])  # type: ignore[attr-defined]
+    _emit_value(c, op, lambda cohort: cohort.machine.wave_in_group[cohort.waves][:, None])
 
 
 @handles("gpu.subgroup_size", "rocdl.wavefrontsize")
@@ -131,7 +131,7 @@ def _subgroup_size(c: Compiler, op: ir.Operation) -> None:
 
 @handles("gpu.num_subgroups")
 def _num_subgroups(c: Compiler, op: ir.Operation) -> None:
-    _emit_value(c, op, lambda cohort: _fixed(cohort.machine.geometry.waves_per_group))  # type: ignore[attr-defined]
+    _emit_value(c, op, lambda cohort: _fixed(cohort.machine.geometry.waves_per_group))
 
 
 # ------------------------------------------------------------------------------------------------------------ barriers
@@ -147,8 +147,8 @@ def emit_barrier(c: Compiler, waits_for: tuple[str, ...]) -> None:
     def step(cohort: Cohort) -> int | None:
         machine = cohort.machine
         cohort.pc = number + 1
-        machine.signal(cohort, info, waits_for)  # type: ignore[attr-defined]
-        return None if machine.await_phase(cohort, info) else SUSPEND  # type: ignore[attr-defined]
+        machine.signal(cohort, info, waits_for)
+        return None if machine.await_phase(cohort, info) else SUSPEND
 
     c.emit(step)
 
@@ -177,7 +177,7 @@ def _signal(c: Compiler, op: ir.Operation) -> None:
     assert info is not None
 
     def step(cohort: Cohort) -> None:
-        cohort.machine.signal(cohort, info, ())  # type: ignore[attr-defined]
+        cohort.machine.signal(cohort, info, ())
         cohort.refresh()
 
     c.emit(step)
@@ -192,7 +192,7 @@ def _wait(c: Compiler, op: ir.Operation) -> None:
 
     def step(cohort: Cohort) -> int | None:
         cohort.pc = number + 1
-        return None if cohort.machine.await_phase(cohort, info) else SUSPEND  # type: ignore[attr-defined]
+        return None if cohort.machine.await_phase(cohort, info) else SUSPEND
 
     c.emit(step)
 
@@ -206,7 +206,7 @@ def emit_wait(c: Compiler, limits: dict[str, int]) -> None:
 
     def step(cohort: Cohort) -> None:
         for counter, left in limits.items():
-            cohort.machine.waits.wait(counter, cohort.waves, left)  # type: ignore[attr-defined]
+            cohort.machine.waits.wait(counter, cohort.waves, left)
 
     c.emit(step)
 

@@ -1,8 +1,8 @@
-"""Matrix instructions: mfma, scaled_mfma, wmma. Layouts are written from the ISA's formulas, apart from the compiler's.
+"""Matrix instructions: mfma, scaled_mfma, wmma. Layouts come from the ISA's formulas, apart from the compiler's tables.
 
-mfma MxNxK with B blocks, wave of 64: a lane holds KL = K*M*B/64 elements of A; element r of lane l is row i = l mod M of
-block b = (l div M) mod B at k = KL*(l div (M*B)) + r. B likewise with columns. The accumulator keeps H = 4 rows together
-(1 for f64): element (i, j) of block b is register (i mod H) + H*(i div (H*G') + G*(b div P)) of lane
+mfma MxNxK with B blocks, wave of 64: a lane holds KL = K*M*B/64 elements of A; element r of lane l is row i = l mod M
+of block b = (l div M) mod B at k = KL*(l div (M*B)) + r. B likewise with columns. The accumulator keeps H = 4 rows
+together (1 for f64): element (i, j) of block b is register (i mod H) + H*(i div (H*G') + G*(b div P)) of lane
 j + N*((i div H) mod G' + G'*(b mod P)) with P = blocks side by side = ceil(64*H/(M*N)), G' = 64/(P*N), G = M/(H*G').
 The order of K is of no consequence to a sum except for scales. Products and sums are f32 (i32 for i8, f64 for f64).
 """

@@ -51,7 +51,8 @@ class Conflict:
 class Access:
     """One executed access. addresses: flat byte addresses; size: bytes each. wave1, passed, signalled, group: per
     address, wave number + 1, barriers passed and signalled, workgroup. op: number of the operation.
-    count: what the record holds: barriers signalled, or the number of the operation of `counter` ("ds" or "vm") where that is set."""
+    count: what the record holds: barriers signalled, or the number of the operation of `counter`
+    ("ds" or "vm") where that is set."""
 
     addresses: np.ndarray
     size: int
