@@ -1,6 +1,7 @@
 //===- WaveModule.cpp - the Python extension -----------------------------------===//
 #include "PassModule.h"
 #include "wave/Bridge.h"
+#include "ExprModule.h"
 #include "LayoutModule.h"
 #include "mlir/Bindings/Python/IRCore.h"
 #include "mlir/Bindings/Python/Nanobind.h"
@@ -9,6 +10,7 @@ namespace nb = nanobind;
 namespace D = mlir::python::MLIR_BINDINGS_PYTHON_DOMAIN;
 
 NB_MODULE(_wave, m) {
+  wave::bindExpressions(m);
   wave::bindLayouts(m);
   m.def("insert_into_registry", [](MlirDialectRegistry r) {
     mlirDialectHandleInsertDialect(mlirGetDialectHandle__wave__(), r);

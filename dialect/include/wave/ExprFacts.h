@@ -1,7 +1,7 @@
 //===- ExprFacts.h - what is known of symbols; simplification and proof --------===//
 #ifndef WAVE_EXPR_FACTS_H
 #define WAVE_EXPR_FACTS_H
-#include "wave/Expr.h"
+#include "wave/ExprAlgebra.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace wave {

@@ -1,7 +1,7 @@
 //===- ExprProgram.h - expressions compiled for many points -------------------===//
 #ifndef WAVE_EXPR_PROGRAM_H
 #define WAVE_EXPR_PROGRAM_H
-#include "wave/Expr.h"
+#include "wave/ExprAlgebra.h"
 
 namespace wave {
 /// Expressions compiled to straight-line code that runs over arrays of points; shared parts are computed once.

@@ -45,13 +45,13 @@ static ExprAttr expandProduct(ExprAttr product, ArrayRef<ExprAttr> factors, size
   MLIRContext *ctx = product.getContext();
   SmallVector<ExprAttr> terms{getConstantExpr(ctx, 1)};
   for (ExprAttr f : factors) {
-    ArrayRef<Attribute> addends = f.getKind() == ExprKind::Add ? f.getOperands() : ArrayRef<Attribute>{f};
+    auto addends = partsOf(ExprKind::Add, f);
     if (terms.size() * addends.size() > limit)
       return {};
     SmallVector<ExprAttr> next;
     for (ExprAttr t : terms)
-      for (Attribute a : addends)
-        next.push_back(getExpr(ExprKind::Mul, {t, cast<ExprAttr>(a)}));
+      for (ExprAttr a : addends)
+        next.push_back(getExpr(ExprKind::Mul, {t, a}));
     terms = std::move(next);
   }
   LinearExpr sum;
@@ -76,8 +76,7 @@ static ExprAttr sumOf(MLIRContext *ctx, ArrayRef<ExprAttr> terms) {
 std::pair<ExprAttr, ExprAttr> wave::splitSum(ExprAttr e, ArrayRef<ExprAttr> symbols) {
   e = expand(e);
   SmallVector<ExprAttr> only, rest;
-  for (Attribute a : e.getKind() == ExprKind::Add ? e.getOperands() : ArrayRef<Attribute>{e}) {
-    ExprAttr term = cast<ExprAttr>(a);
+  for (ExprAttr term : partsOf(ExprKind::Add, e)) {
     bool inside = !isConstant(term) &&
                   llvm::all_of(getSymbols(term), [&](ExprAttr s) { return llvm::is_contained(symbols, s); });
     (inside ? only : rest).push_back(term);
@@ -87,8 +86,7 @@ std::pair<ExprAttr, ExprAttr> wave::splitSum(ExprAttr e, ArrayRef<ExprAttr> symb
 ExprAttr wave::getCoefficient(ExprAttr e, ExprAttr symbol) {
   e = expand(e);
   SmallVector<ExprAttr> coefficients;
-  for (Attribute a : e.getKind() == ExprKind::Add ? e.getOperands() : ArrayRef<Attribute>{e}) {
-    ExprAttr term = cast<ExprAttr>(a);
+  for (ExprAttr term : partsOf(ExprKind::Add, e)) {
     if (!dependsOn(term, symbol))
       continue;
     auto [factor, c] = splitCoefficient(term);

@@ -43,8 +43,7 @@ ExprAttr canon::mul(ArrayRef<ExprAttr> ops) {
   for (ExprAttr e : ops) {
     if (isConstant(e, 0))
       return e;
-    for (Attribute a : e.getKind() == ExprKind::Mul ? e.getOperands() : ArrayRef<Attribute>{e}) {
-      ExprAttr f = cast<ExprAttr>(a);
+    for (ExprAttr f : partsOf(ExprKind::Mul, e)) {
       if (!isConstant(f))
         factors.push_back(f);
       else if (mulOverflow(c, f.getValue(), c))

@@ -29,13 +29,13 @@ struct Lemmas {
     if (state.range(y).lo < 1)
       return;
     ExprAttr product = getExpr(ExprKind::Mul, {node, y});
-    bool ceil = node.getKind() == ExprKind::CeilDiv;
-    add(ceil ? ArrayRef<std::pair<ExprAttr, int64_t>>{{x, 1}, {product, -1}}
-             : ArrayRef<std::pair<ExprAttr, int64_t>>{{product, 1}, {x, -1}}, 0);
-    if (ceil)
-      add({{product, 1}, {x, -1}, {y, -1}}, 1);
-    else
+    if (node.getKind() == ExprKind::FloorDiv) {
+      add({{product, 1}, {x, -1}}, 0);
       add({{x, 1}, {product, -1}, {y, -1}}, 1);
+    } else { // x <= y * (x ceildiv y) <= x + y - 1
+      add({{x, 1}, {product, -1}}, 0);
+      add({{product, 1}, {x, -1}, {y, -1}}, 1);
+    }
   }
   void define(ExprAttr f) {
     switch (f.getKind()) {

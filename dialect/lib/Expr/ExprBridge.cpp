@@ -38,6 +38,23 @@ MlirAttribute waveExprSymbol(MlirContext ctx, MlirStringRef name) {
 }
 MlirAttribute waveExprParse(MlirContext ctx, MlirStringRef text, void (*message)(int64_t, MlirStringRef, void *),
                             void *user) {
+  // the lexer looks for the end of the attribute before the parser sees it, with less helpful messages
+  int64_t open = 0;
+  for (auto [i, c] : llvm::enumerate(unwrap(text))) {
+    open += (c == '(') - (c == ')');
+    StringRef mistake = c == '<' || c == '>'   ? "comparisons are words: lt, le, gt, ge, eq, ne"
+                        : open < 0             ? "this ')' has no '('"
+                        : StringRef("[]{}\"").contains(c) ? "this character is not part of an expression"
+                                               : "";
+    if (!mistake.empty()) {
+      message(i, wrap(mistake), user);
+      return {nullptr};
+    }
+  }
+  if (open > 0) {
+    message(text.length, wrap(StringRef("expected ')'")), user);
+    return {nullptr};
+  }
   StringRef prefix = "#wave.expr<";
   std::string source = (prefix + unwrap(text) + ">").str();
   bool reported = false;

@@ -1,7 +1,7 @@
 //===- ExprDetail.h - shared by the files of this folder ----------------------===//
 #ifndef WAVE_EXPR_DETAIL_H
 #define WAVE_EXPR_DETAIL_H
-#include "wave/Wave.h"
+#include "wave/ExprAlgebra.h"
 #include <numeric>
 
 namespace wave::detail {
@@ -9,6 +9,16 @@ namespace wave::detail {
 ExprAttr makeNode(ExprKind kind, llvm::ArrayRef<ExprAttr> operands);
 
 inline ExprAttr operand(ExprAttr e, unsigned i) { return llvm::cast<ExprAttr>(e.getOperands()[i]); }
+inline llvm::SmallVector<ExprAttr, 6> operandsOf(ExprAttr e) {
+  llvm::SmallVector<ExprAttr, 6> r;
+  for (mlir::Attribute a : e.getOperands())
+    r.push_back(llvm::cast<ExprAttr>(a));
+  return r;
+}
+/// The operands of a node of the kind, else the node itself.
+inline llvm::SmallVector<ExprAttr, 6> partsOf(ExprKind kind, ExprAttr e) {
+  return e.getKind() == kind ? operandsOf(e) : llvm::SmallVector<ExprAttr, 6>{e};
+}
 inline bool isConstant(ExprAttr e) { return e.getKind() == ExprKind::Constant; }
 inline bool isConstant(ExprAttr e, int64_t v) { return isConstant(e) && e.getValue() == v; }
 /// 0 or 1 whatever the symbols.
@@ -41,7 +51,4 @@ ExprAttr divideMonomial(ExprAttr a, ExprAttr b);
 std::pair<ExprAttr, int64_t> asFloorDiv(ExprAttr e);
 } // namespace wave::detail
 
-namespace wave {
-inline ExprAttr getExpr(ExprKind kind, ExprAttr a, ExprAttr b) { return getExpr(kind, llvm::ArrayRef<ExprAttr>{a, b}); }
-} // namespace wave
 #endif

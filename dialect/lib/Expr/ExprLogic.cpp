@@ -11,8 +11,7 @@ static bool before(ExprAttr a, ExprAttr b) { return compareExprs(a, b) < 0; }
 static SmallVector<ExprAttr, 4> flatten(ExprKind kind, ArrayRef<ExprAttr> ops) {
   SmallVector<ExprAttr, 4> r;
   for (ExprAttr e : ops)
-    for (Attribute a : e.getKind() == kind ? e.getOperands() : ArrayRef<Attribute>{e})
-      r.push_back(cast<ExprAttr>(a));
+    llvm::append_range(r, partsOf(kind, e));
   return r;
 }
 /// The node of the operands and, last, the constant; `neutral` is not written.

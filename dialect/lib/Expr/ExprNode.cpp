@@ -1,5 +1,6 @@
 //===- ExprNode.cpp - nodes, their order, sums as linear forms -----------------===//
 #include "ExprDetail.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/xxhash.h"
 using namespace mlir;
@@ -14,7 +15,7 @@ static ExprAttr make(MLIRContext *ctx, ExprKind kind, int64_t value, StringRef n
 ExprAttr wave::getConstantExpr(MLIRContext *ctx, int64_t value) { return make(ctx, ExprKind::Constant, value, "", {}); }
 ExprAttr wave::getSymbolExpr(MLIRContext *ctx, StringRef name) { return make(ctx, ExprKind::Symbol, 0, name, {}); }
 
-ExprAttr detail::makeNode(ExprKind kind, ArrayRef<ExprAttr> operands) {
+ExprAttr wave::detail::makeNode(ExprKind kind, ArrayRef<ExprAttr> operands) {
   SmallVector<Attribute, 6> attrs(operands.begin(), operands.end());
   uint64_t size = 1, depth = 0;
   for (ExprAttr e : operands) {
@@ -32,10 +33,10 @@ unsigned wave::treeDepth(ExprAttr e) { return isLeaf(e) ? 1 : uint64_t(e.getValu
 std::optional<int64_t> wave::getConstantValue(ExprAttr e) {
   return isConstant(e) ? std::optional<int64_t>(e.getValue()) : std::nullopt;
 }
-bool detail::isComparison(ExprKind k) {
+bool wave::detail::isComparison(ExprKind k) {
   return k == ExprKind::Eq || k == ExprKind::Ne || k == ExprKind::Lt || k == ExprKind::Le;
 }
-bool detail::isBoolean(ExprAttr e) {
+bool wave::detail::isBoolean(ExprAttr e) {
   ExprKind k = e.getKind();
   if (k == ExprKind::Constant)
     return e.getValue() == 0 || e.getValue() == 1;
@@ -43,7 +44,7 @@ bool detail::isBoolean(ExprAttr e) {
     return isBoolean(operand(e, 1)) && isBoolean(operand(e, 2));
   return isComparison(k) || k == ExprKind::And || k == ExprKind::Or;
 }
-int64_t detail::gcd(int64_t a, int64_t b) {
+int64_t wave::detail::gcd(int64_t a, int64_t b) {
   auto magnitude = [](int64_t v) { return v == INT64_MIN ? int64_t(1) << 62 : v < 0 ? -v : v; };
   return std::gcd(magnitude(a), magnitude(b));
 }
@@ -151,7 +152,7 @@ bool wave::dividesByZero(ExprAttr e) {
 }
 
 //===- sums and products -------------------------------------------------------===//
-std::pair<ExprAttr, int64_t> detail::splitCoefficient(ExprAttr e) {
+std::pair<ExprAttr, int64_t> wave::detail::splitCoefficient(ExprAttr e) {
   if (e.getKind() != ExprKind::Mul || !isConstant(cast<ExprAttr>(e.getOperands().back())))
     return {e, 1};
   ArrayRef<Attribute> ops = e.getOperands();
@@ -163,7 +164,7 @@ std::pair<ExprAttr, int64_t> detail::splitCoefficient(ExprAttr e) {
     rest.push_back(cast<ExprAttr>(a));
   return {makeNode(ExprKind::Mul, rest), c};
 }
-SmallVector<ExprAttr, 4> detail::factorsOf(ExprAttr e) {
+SmallVector<ExprAttr, 4> wave::detail::factorsOf(ExprAttr e) {
   SmallVector<ExprAttr, 4> r;
   if (e.getKind() != ExprKind::Mul)
     return {e};
@@ -172,7 +173,7 @@ SmallVector<ExprAttr, 4> detail::factorsOf(ExprAttr e) {
       r.push_back(cast<ExprAttr>(a));
   return r;
 }
-ExprAttr detail::divideMonomial(ExprAttr a, ExprAttr b) {
+ExprAttr wave::detail::divideMonomial(ExprAttr a, ExprAttr b) {
   SmallVector<ExprAttr, 4> left = factorsOf(a);
   for (ExprAttr f : factorsOf(b)) {
     auto *it = llvm::find(left, f);
@@ -184,7 +185,7 @@ ExprAttr detail::divideMonomial(ExprAttr a, ExprAttr b) {
     return getConstantExpr(a.getContext(), 1);
   return left.size() == 1 ? left[0] : getExpr(ExprKind::Mul, left);
 }
-std::pair<ExprAttr, int64_t> detail::asFloorDiv(ExprAttr e) {
+std::pair<ExprAttr, int64_t> wave::detail::asFloorDiv(ExprAttr e) {
   if (e.getKind() != ExprKind::FloorDiv && e.getKind() != ExprKind::CeilDiv)
     return {{}, 0};
   ExprAttr divisor = operand(e, 1), dividend = operand(e, 0);
@@ -195,7 +196,7 @@ std::pair<ExprAttr, int64_t> detail::asFloorDiv(ExprAttr e) {
   return {dividend, divisor.getValue()};
 }
 
-bool detail::addLinear(LinearExpr &linear, ExprAttr e, int64_t scale) {
+bool wave::detail::addLinear(LinearExpr &linear, ExprAttr e, int64_t scale) {
   int64_t v;
   if (isConstant(e))
     return !mulOverflow(e.getValue(), scale, v) && !addOverflow(linear.constant, v, linear.constant);

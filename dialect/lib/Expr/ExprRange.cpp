@@ -79,7 +79,7 @@ static Wide exclusiveOr(Wide a, Wide b) {
   return {0, bits ? Int(llvm::maskTrailingOnes<uint64_t>(llvm::Log2_64(bits) + 1)) : 0};
 }
 
-std::pair<ExprAttr, int> detail::boundKey(MLIRContext *ctx, LinearExpr l) {
+std::pair<ExprAttr, int> wave::detail::boundKey(MLIRContext *ctx, LinearExpr l) {
   l.constant = 0;
   if (l.terms.empty())
     return {{}, 1};
@@ -174,7 +174,7 @@ static Congruence normal(int64_t modulus, int64_t remainder) {
   return {modulus, modulus ? floorMod(remainder, modulus) : remainder};
 }
 /// The smallest class that holds both.
-Congruence detail::joined(Congruence a, Congruence b) {
+Congruence wave::detail::joined(Congruence a, Congruence b) {
   int64_t d;
   if (subOverflow(a.remainder, b.remainder, d))
     return {};

@@ -56,7 +56,7 @@ struct Parser {
     SMLoc loc = p.getCurrentLocation();
     if (++depth > 200)
       return p.emitError(loc, "expression nested too deeply");
-    auto leave = llvm::make_scope_exit([&] { --depth; });
+    llvm::scope_exit leave([&] { --depth; });
     if (succeeded(p.parseOptionalLParen()))
       return failure(disjunction(r) || p.parseRParen());
     bool minus = false;

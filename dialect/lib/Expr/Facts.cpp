@@ -79,6 +79,8 @@ void ExprFacts::State::assumeEqual(ExprAttr condition) {
 void ExprFacts::State::assume(ExprAttr condition) {
   if (!replacements.empty())
     condition = substitute(condition, replacements);
+  if (!isBoolean(condition))
+    condition = getExpr(ExprKind::Ne, {condition, getConstantExpr(condition.getContext(), 0)});
   if (condition.getKind() == ExprKind::And) {
     for (Attribute a : condition.getOperands())
       assume(cast<ExprAttr>(a));

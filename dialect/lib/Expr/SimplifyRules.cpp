@@ -70,21 +70,21 @@ ExprAttr rules::recombine(State &, ExprAttr e) {
 }
 
 //===- bits ----------------------------------------------------------------------===//
-/// The bits that may be set; all for a value that may be negative.
+/// The bits that may be set; the top one stands for all from there on (of a negative or a large value).
 static uint64_t mayBits(State &s, ExprAttr e) {
-  Wide w = s.range(e);
-  if (w.lo < 0 || w.hi > INT64_MAX)
-    return ~uint64_t(0);
-  uint64_t top = uint64_t(w.hi), mask = top ? llvm::maskTrailingOnes<uint64_t>(llvm::Log2_64(top) + 1) : 0;
   Congruence c = s.congruence(e);
   if (c.modulus == 0)
     return uint64_t(c.remainder);
+  Wide w = s.range(e);
+  uint64_t mask = ~uint64_t(0);
+  if (w.lo >= 0 && w.hi <= INT64_MAX)
+    mask = w.hi > 0 ? llvm::maskTrailingOnes<uint64_t>(llvm::Log2_64(uint64_t(w.hi)) + 1) : 0;
   uint64_t low = (uint64_t(c.modulus) & -uint64_t(c.modulus)) - 1; // bits that the residue class fixes
   mask = (mask & ~low) | (uint64_t(c.remainder) & low);
   if (e.getKind() == ExprKind::Xor || e.getKind() == ExprKind::Add) {
     uint64_t bits = 0;
-    for (Attribute a : e.getOperands()) {
-      uint64_t b = mayBits(s, cast<ExprAttr>(a));
+    for (ExprAttr a : operandsOf(e)) {
+      uint64_t b = mayBits(s, a);
       if (e.getKind() == ExprKind::Add && (bits & b))
         return mask; // carries
       bits |= b;
@@ -92,15 +92,10 @@ static uint64_t mayBits(State &s, ExprAttr e) {
     return mask & bits;
   }
   auto [f, k] = splitCoefficient(e);
-  if (k > 1 && llvm::isPowerOf2_64(k))
-    return mask & (mayBits(s, f) << llvm::Log2_64(k));
-  return mask;
-}
-static SmallVector<ExprAttr, 4> addends(ExprAttr e) {
-  SmallVector<ExprAttr, 4> r;
-  for (Attribute a : e.getKind() == ExprKind::Add ? e.getOperands() : ArrayRef<Attribute>{e})
-    r.push_back(cast<ExprAttr>(a));
-  return r;
+  if (k <= 1 || !llvm::isPowerOf2_64(k))
+    return mask;
+  uint64_t bits = mayBits(s, f), shifted = bits << llvm::Log2_64(k);
+  return shifted >> llvm::Log2_64(k) == bits ? mask & shifted : mask;
 }
 /// Terms of operand i that share bits with nothing else are moved to `outside`; whether there were any.
 static bool takeDisjoint(State &s, MutableArrayRef<ExprAttr> ops, size_t i, SmallVectorImpl<ExprAttr> &outside) {
@@ -108,7 +103,7 @@ static bool takeDisjoint(State &s, MutableArrayRef<ExprAttr> ops, size_t i, Smal
   for (size_t j = 0; j < ops.size(); ++j)
     if (j != i)
       others |= mayBits(s, ops[j]);
-  SmallVector<ExprAttr, 4> terms = addends(ops[i]), keep;
+  SmallVector<ExprAttr, 6> terms = partsOf(ExprKind::Add, ops[i]), keep;
   uint64_t all = 0;
   for (ExprAttr t : terms) {
     uint64_t b = mayBits(s, t);

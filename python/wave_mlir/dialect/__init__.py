@@ -10,6 +10,7 @@ from .. import _wave
 _cext.globals.append_dialect_search_prefix("wave_mlir.dialect")
 _wave.insert_into_registry(_registry())
 
+from .expr import *  # noqa: E402, F403
 from .layout import *  # noqa: E402, F403
 from .layout_plan import *  # noqa: E402, F403
 from .wave import *  # noqa: E402, F403

@@ -1,0 +1,129 @@
+"""Properties of random expressions, against Python integers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from exprgen import NoValue, Tree, build, text, trees, value
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from mlir.ir import Context
+
+from wave_mlir.dialect import Expr, Facts, prove
+
+SYMBOLS = ("lane", "wg.x", "M", "K")
+settings.register_profile("expr", deadline=None, max_examples=400)
+settings.load_profile("expr")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def context() -> Iterator[Context]:
+    with Context() as ctx:
+        yield ctx
+
+
+def expr_of(tree: Tree) -> Expr:
+    try:
+        return build(tree)
+    except ZeroDivisionError:
+        assume(False)
+        raise
+
+
+def values(tree: Tree, env: dict[str, int]) -> int | None:
+    try:
+        return value(tree, env)
+    except NoValue:
+        return None
+
+
+def check_same(tree: Tree, e: Expr, envs: list[dict[str, int]]) -> None:
+    for env in envs:
+        expected = values(tree, env)
+        if expected is not None:
+            assert e.eval(env) == expected, (text(tree), str(e), env)
+
+
+ENVS = st.lists(st.fixed_dictionaries({s: st.integers(-40, 100) for s in SYMBOLS}), min_size=6, max_size=6)
+
+
+@given(trees(SYMBOLS), ENVS)
+def test_canonical_form_keeps_the_value(tree: Tree, envs: list[dict[str, int]]) -> None:
+    check_same(tree, expr_of(tree), envs)
+
+
+@given(trees(SYMBOLS))
+def test_text_round_trip(tree: Tree) -> None:
+    e = expr_of(tree)
+    assert Expr.parse(str(e)) == e
+    assert Expr.parse(text(tree)) == e
+
+
+@given(trees(SYMBOLS), ENVS)
+def test_arrays_agree_with_scalars(tree: Tree, envs: list[dict[str, int]]) -> None:
+    e = expr_of(tree)
+    envs = [env for env in envs if values(tree, env) is not None]
+    arrays = {s: np.array([env[s] for env in envs], dtype=np.int64) for s in SYMBOLS}
+    assert e.eval_numpy(arrays).tolist() == [value(tree, env) for env in envs] or not e.symbols
+
+
+@given(trees(SYMBOLS), st.dictionaries(st.sampled_from(SYMBOLS), trees(SYMBOLS, leaves=4)), ENVS)
+def test_substitution_is_simultaneous(tree: Tree, replacements: dict[str, Tree], envs: list[dict[str, int]]) -> None:
+    e = expr_of(tree)
+    exprs = {s: expr_of(t) for s, t in replacements.items()}
+    try:
+        replaced = e.subs(exprs)
+    except ZeroDivisionError:
+        assume(False)
+        return
+    for env in envs:
+        inner = {s: values(replacements[s], env) if s in replacements else env[s] for s in SYMBOLS}
+        if any(v is None for v in inner.values()):
+            continue
+        expected = values(tree, {s: v for s, v in inner.items() if v is not None})
+        if expected is not None:
+            assert replaced.eval(env) == expected
+
+
+# Facts: small ranges and residue classes, so that all values can be looked at.
+RANGES = st.fixed_dictionaries(
+    {s: st.tuples(st.integers(0 if s in ("lane", "wg.x") else -6, 9), st.integers(0, 9)) for s in ("lane", "M", "K")}
+)
+DIVISORS = st.dictionaries(st.sampled_from(("lane", "M", "K")), st.tuples(st.integers(1, 4), st.integers(0, 3)))
+FEW = ("lane", "M", "K")
+
+
+def domain(ranges: dict[str, tuple[int, int]], divisors: dict[str, tuple[int, int]]) -> list[dict[str, int]]:
+    axes = []
+    for s in FEW:
+        m, r = divisors.get(s, (1, 0))
+        axes.append([v for v in range(ranges[s][0], ranges[s][1] + 1) if v % m == r % m])
+    return [dict(zip(FEW, point, strict=True)) for point in itertools.product(*axes)]
+
+
+@given(trees(FEW), RANGES, DIVISORS, st.one_of(st.none(), trees(FEW, leaves=4)))
+def test_facts(tree: Tree, spans: dict, divisors: dict, assumption: Tree | None) -> None:
+    """Simplified form, range, residue class and proof, each against all values of the domain."""
+    ranges = {s: (lo, lo + n) for s, (lo, n) in spans.items()}
+    e = expr_of(tree)
+    points = domain(ranges, divisors)
+    assumptions = []
+    if assumption is not None:
+        condition = expr_of(assumption)
+        assumptions = [condition]
+        points = [p for p in points if values(assumption, p)]
+    facts = Facts(ranges, divisors, assumptions)
+    simple, (lo, hi), (modulus, remainder) = e.simplify(facts), e.range(facts), e.congruence(facts)
+    proof = prove(e, facts)
+    for p in points:
+        expected = values(tree, p)
+        if expected is None:
+            continue
+        assert simple.eval(p) == expected, (text(tree), str(simple), facts, p)
+        assert lo is None or lo <= expected, (text(tree), lo, facts, p)
+        assert hi is None or expected <= hi, (text(tree), hi, facts, p)
+        assert (expected - remainder) % modulus == 0 if modulus else expected == remainder, (text(tree), facts, p)
+        assert proof is None or proof == bool(expected), (text(tree), proof, facts, p)
