@@ -11,7 +11,6 @@ from exprgen import NoValue, Tree, build, text, trees, value
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mlir.ir import Context
-
 from wave_mlir.dialect import Expr, Facts, prove
 
 SYMBOLS = ("lane", "wg.x", "M", "K")

@@ -1,14 +1,13 @@
-"""Random expressions as plain data, with their meaning in Python integers (the second implementation tests compare to)."""
+"""Random expressions as plain data, with their meaning in Python integers: what the tests compare to."""
 
 from __future__ import annotations
 
 from hypothesis import strategies as st
-
 from wave_mlir.dialect import Expr
 
 Tree = int | str | tuple  # a constant, a symbol, or (operator, operand, ...)
 
-BINARY = ("+", "-", "*", "floordiv", "ceildiv", "mod", "xor", "min", "max", "eq", "ne", "lt", "le", "gt", "ge", "and", "or")
+BINARY = (*"+-*", "floordiv", "ceildiv", "mod", "xor", "min", "max", "eq", "ne", "lt", "le", "gt", "ge", "and", "or")
 
 
 class NoValue(Exception):
