@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import second_opinion
 from mlir import ir
 from wave_mlir.compiler import codegen, elf
 
@@ -11,7 +10,7 @@ pytestmark = pytest.mark.second_opinion
 
 @pytest.mark.parametrize("target", ["gfx942", "gfx950"])
 @pytest.mark.parametrize("m", [1, 64, 100])
-def test_gemm_f16_is_exact(context, gemm_text, tmp_path, target, m):
+def test_gemm_f16_is_exact(context, gemm_text, isa_run, tmp_path, target, m):
     made = codegen.generate(ir.Module.parse(gemm_text), target=target, emit=("hsaco",))
     (kernel,) = made.kernels
     rng = np.random.default_rng(m)
@@ -19,15 +18,19 @@ def test_gemm_f16_is_exact(context, gemm_text, tmp_path, target, m):
     b = rng.integers(-8, 9, (100, 72)).astype(np.float16)
     c = np.full((m, 100), np.nan, np.float32)
     symbols = kernel.bind([a, b, c])
-    second_opinion.run(tmp_path, made.hsaco, "gemm", [a, b, c, m], kernel.grid_for({"M": m}), kernel.block, seed=m)
+    path = tmp_path / "gemm.hsaco"
+    path.write_bytes(made.hsaco)
+    isa_run(path, "gemm", [a, b, c, m], kernel.grid_for({"M": m}), kernel.block, target, seed=m)
     assert symbols["M"] == m
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
 
 
-def test_gemm_f16_linked_by_the_builtin_writer(context, gemm_text, tmp_path):
+def test_gemm_f16_linked_by_the_builtin_writer(context, gemm_text, isa_run, tmp_path):
     made = codegen.generate(ir.Module.parse(gemm_text), emit=("obj",))
     rng = np.random.default_rng(7)
     a, b = (rng.integers(-8, 9, (rows, 72)).astype(np.float16) for rows in (65, 100))
     c = np.full((65, 100), np.nan, np.float32)
-    second_opinion.run(tmp_path, elf.link(made.obj), "gemm", [a, b, c, 65], (2, 2, 1), (128, 2, 1))
+    path = tmp_path / "gemm.hsaco"
+    path.write_bytes(elf.link(made.obj))
+    isa_run(path, "gemm", [a, b, c, 65], (2, 2, 1), (128, 2, 1), "gfx942")
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
