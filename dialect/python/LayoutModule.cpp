@@ -111,26 +111,34 @@ static void bindConstruction(PyLayout::ClassTy &c) {
       },
       nb::arg("extents"), nb::kw_only(), nb::arg("reg") = Digits(), nb::arg("lane") = Digits(),
       nb::arg("wave_x") = Digits(), nb::arg("wave_y") = Digits(), nb::arg("wave_z") = Digits(),
-      nb::arg("clip") = nb::dict(), nb::arg("context").none() = nb::none());
-  c.def_prop_ro("dims", [](PyLayout &l) { return l.map().dims; });
+      nb::arg("clip") = nb::dict(), nb::arg("context").none() = nb::none(),
+        "A layout; digits are (extent, dim or None, stride), fastest first. ValueError when it is not well formed.");
+  c.def_prop_ro("dims", [](PyLayout &l) { return l.map().dims; },
+        "The dims of the tile, in order.");
   c.def_prop_ro("extents", [](PyLayout &l) {
     nb::dict r;
     for (size_t d = 0; d < l.map().dims.size(); ++d)
       r[nb::str(l.map().dims[d].c_str())] = l.map().extents[d];
     return r;
-  });
+  },
+        "Extent of the tile by dim.");
   c.def_prop_ro("clip", [](PyLayout &l) {
     nb::dict r;
     for (size_t d = 0; d < l.map().dims.size(); ++d)
       if (l.map().clip[d] >= 0)
         r[nb::str(l.map().dims[d].c_str())] = l.map().clip[d];
     return r;
-  });
-  c.def_prop_ro("digits", [](PyLayout &l) { return digitsOfMap(l.map()); });
+  },
+        "Clip by dim, of the clipped ones.");
+  c.def_prop_ro("digits", [](PyLayout &l) { return digitsOfMap(l.map()); },
+        "Digits by source, fastest first: (extent, dim or None, stride). Sources without digits are left out.");
   c.def("size", [](PyLayout &l, const std::string &source) { return l.map().size(sourceOf(source)); },
-        nb::arg("source"));
-  c.def_prop_ro("registers", [](PyLayout &l) { return l.map().size(Reg); });
-  c.def_prop_ro("elements", [](PyLayout &l) { return l.map().elements(); });
+        nb::arg("source"),
+        "How many values of a source the digits tell apart.");
+  c.def_prop_ro("registers", [](PyLayout &l) { return l.map().size(Reg); },
+        "Registers a lane needs.");
+  c.def_prop_ro("elements", [](PyLayout &l) { return l.map().elements(); },
+        "Elements of the tile.");
 }
 
 static void bindExpressions(PyLayout::ClassTy &c) {
@@ -139,14 +147,17 @@ static void bindExpressions(PyLayout::ClassTy &c) {
           return wrapAttribute(l.getContext(), layoutCoordinateExpr(l.getContext()->get(), l.map(), l.dim(dim),
                                                                     reg.value_or(-1), sizesOf(sizes)));
         },
-        nb::arg("dim"), nb::arg("reg").none() = nb::none(), nb::arg("sizes").none() = nb::none());
-  for (auto [name, kind] : {std::pair("exists_expr", LayoutExprKind::Exists), {"owner_expr", LayoutExprKind::Owner}})
+        nb::arg("dim"), nb::arg("reg").none() = nb::none(), nb::arg("sizes").none() = nb::none(),
+        "The coordinate along a dim, over reg (or for one register), lane, wave.x, wave.y, wave.z.");
+  for (auto [name, kind, doc] :
+       {std::tuple("exists_expr", LayoutExprKind::Exists, "Whether an element exists at the place."),
+        {"owner_expr", LayoutExprKind::Owner, "True at exactly one of the places that hold the same element."}})
     c.def(name,
           [kind = kind](PyLayout &l, std::optional<int64_t> reg, const PySizes &sizes) {
             return wrapAttribute(l.getContext(), layoutPredicateExpr(l.getContext()->get(), l.map(), kind,
                                                                      reg.value_or(-1), sizesOf(sizes)));
           },
-          nb::arg("reg").none() = nb::none(), nb::arg("sizes").none() = nb::none());
+          nb::arg("reg").none() = nb::none(), nb::arg("sizes").none() = nb::none(), doc);
   c.def("inverse_expr",
         [](PyLayout &l, const std::string &source, std::map<std::string, D::PyAttribute> coordinates) {
           std::vector<MlirAttribute> list;
@@ -159,7 +170,8 @@ static void bindExpressions(PyLayout::ClassTy &c) {
           return wrapAttribute(l.getContext(),
                                layoutInverseExpr(l.getContext()->get(), l.map(), sourceOf(source), list));
         },
-        nb::arg("source"), nb::arg("coordinates"));
+        nb::arg("source"), nb::arg("coordinates"),
+        "The value of a source that owns the element at the coordinates (by dim); None if there is no expression.");
 }
 
 void PyLayout::bindDerived(ClassTy &c) {

@@ -46,14 +46,22 @@ void PyLdsLayout::bindDerived(ClassTy &c) {
         return PyLdsLayout(ctx->getRef(), ldsAttribute(ctx->get(), m));
       },
       nb::arg("shape"), nb::kw_only(), nb::arg("chunk") = 1, nb::arg("phases") = 1, nb::arg("rows") = 1,
-      nb::arg("pad") = 0, nb::arg("interval") = 0, nb::arg("context").none() = nb::none());
-  c.def_prop_ro("shape", [](PyLdsLayout &l) { return l.map().shape; });
-  c.def_prop_ro("chunk", [](PyLdsLayout &l) { return l.map().chunk; });
-  c.def_prop_ro("phases", [](PyLdsLayout &l) { return l.map().phases; });
-  c.def_prop_ro("rows", [](PyLdsLayout &l) { return l.map().rows; });
-  c.def_prop_ro("pad", [](PyLdsLayout &l) { return l.map().pad; });
-  c.def_prop_ro("interval", [](PyLdsLayout &l) { return l.map().interval; });
-  c.def_prop_ro("size", [](PyLdsLayout &l) { return l.map().size(); });
+      nb::arg("pad") = 0, nb::arg("interval") = 0, nb::arg("context").none() = nb::none(),
+        "An LDS layout; all numbers in elements. ValueError when it is not well formed.");
+  c.def_prop_ro("shape", [](PyLdsLayout &l) { return l.map().shape; },
+        "Extents of the buffer.");
+  c.def_prop_ro("chunk", [](PyLdsLayout &l) { return l.map().chunk; },
+        "Elements that the swizzle keeps together.");
+  c.def_prop_ro("phases", [](PyLdsLayout &l) { return l.map().phases; },
+        "Chunks are XORed with 0 .. phases - 1; 1: no swizzle.");
+  c.def_prop_ro("rows", [](PyLdsLayout &l) { return l.map().rows; },
+        "Neighbouring rows with the same XOR.");
+  c.def_prop_ro("pad", [](PyLdsLayout &l) { return l.map().pad; },
+        "Elements left out after each interval.");
+  c.def_prop_ro("interval", [](PyLdsLayout &l) { return l.map().interval; },
+        "Elements between two paddings; 0: none.");
+  c.def_prop_ro("size", [](PyLdsLayout &l) { return l.map().size(); },
+        "Elements from the first to the last, padding included.");
   c.def("offset",
         [](PyLdsLayout &l, const std::vector<int64_t> &coordinates) {
           checkRank(l.map(), coordinates.size());
@@ -62,7 +70,8 @@ void PyLdsLayout::bindDerived(ClassTy &c) {
               throw nb::value_error("a coordinate is outside the buffer");
           return l.map().offset(coordinates.data());
         },
-        nb::arg("coordinates"));
+        nb::arg("coordinates"),
+        "Offset of the element at the coordinates.");
   c.def("offset_expr",
         [](PyLdsLayout &l, std::vector<D::PyAttribute> coordinates) {
           checkRank(l.map(), coordinates.size());
@@ -71,7 +80,8 @@ void PyLdsLayout::bindDerived(ClassTy &c) {
             list.push_back(exprOf(a));
           return wrapAttribute(l.getContext(), ldsOffsetExpr(l.getContext()->get(), l.map(), list));
         },
-        nb::arg("coordinates"));
+        nb::arg("coordinates"),
+        "Offset of the element at the coordinates, as an expression.");
 }
 
 void wave::bindLayoutPlans(nb::module_ &m) {
@@ -88,5 +98,6 @@ void wave::bindLayoutPlans(nb::module_ &m) {
             throw nb::value_error("width, banks and the bytes of a bank must be positive");
           return bankConflicts(addresses, width, banks, bankBytes, phases);
         },
-        nb::arg("addresses"), nb::arg("width"), nb::arg("banks"), nb::arg("phases"), nb::arg("bank_bytes") = 4);
+        nb::arg("addresses"), nb::arg("width"), nb::arg("banks"), nb::arg("phases"), nb::arg("bank_bytes") = 4,
+        "Per phase the most rows any bank is asked for; a negative address is an inactive lane.");
 }
