@@ -149,13 +149,12 @@ def test_cooperative_cases() -> None:
     assert "lane = [10 : K * 8, 6 : M * 1]" in text({"M": 64, "K": 80}, (4, 1, 1))
     # fewer chunks than threads
     assert text({"M": 8, "K": 32}, (4, 1, 1)) == "[M = 8, K = 32], reg = [8 : K * 1], lane = [4 : K * 8, 8 : M * 1]>"
-    for arguments, message in (
-        (({"M": 8}, "K", 8, 64), "no dim K"),
-        (({"K": 8}, "K", 0, 64), "must be positive"),
-        (({"K": 8}, "K", 8, 64, (0, 1, 1)), "must be positive"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            cooperative_layout(*arguments, context=CONTEXT)
+    with pytest.raises(ValueError, match="no dim K"):
+        cooperative_layout({"M": 8}, "K", 8, 64, context=CONTEXT)
+    with pytest.raises(ValueError, match="must be positive"):
+        cooperative_layout({"K": 8}, "K", 0, 64, context=CONTEXT)
+    with pytest.raises(ValueError, match="must be positive"):
+        cooperative_layout({"K": 8}, "K", 8, 64, (0, 1, 1), CONTEXT)
 
 
 def test_elementwise() -> None:
