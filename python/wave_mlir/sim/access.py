@@ -259,11 +259,17 @@ def count_operation(cohort: Cohort, plan: Plan, space: str, mask: np.ndarray | N
 
 
 def in_range(memref: MemRef, at: np.ndarray, size: int) -> np.ndarray | None:
-    """Of a buffer resource: where [at, at+size) lies in the valid bytes; None for plain memory."""
+    """Of a buffer resource: where [at, at+size) lies in the valid bytes; None for plain memory.
+
+    The hardware takes the distance from the resource's base as 32 bits without sign.
+    """
     if memref.valid is None:
         return None
     start = at if memref.origin is None else at - memref.origin
-    return (start >= 0) & (start + size <= memref.valid)
+    return (start & _UNSIGNED_32) + size <= memref.valid
+
+
+_UNSIGNED_32 = 0xFFFFFFFF
 
 
 def load(
@@ -349,55 +355,100 @@ def write_flat(
     storage.store(flat, values, plan.dtype)
 
 
-def load_buffer(cohort: Cohort, plan: Plan, memref: MemRef, at: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
-    """A load through a resource: dwords (or elements below a dword) out of range read 0."""
+def _pieces(plan: Plan) -> list[tuple[int, int]]:
+    """(first element, elements) of what the hardware checks as one: dwords, or smaller rests."""
+    each = max(1, 4 // plan.dtype.size)
+    return [(first, min(each, plan.count - first)) for first in range(0, plan.count, each)]
+
+
+def _buffer_lanes(
+    cohort: Cohort, plan: Plan, memref: MemRef, at: np.ndarray, active: np.ndarray | None
+) -> tuple[list[tuple[int, int]], list[np.ndarray]]:
+    """How to cut an access through a resource, and the lanes in which each piece is in range and active."""
+    whole, some = in_range(memref, at, plan.size), in_range(memref, at, min(plan.size, 4))
+    assert whole is not None and some is not None
+    if (whole == some).all():
+        pieces, inside = [(0, plan.count)], [whole]
+    else:
+        pieces = _pieces(plan)
+        inside = []
+        for first, count in pieces:
+            here = in_range(memref, at + first * plan.dtype.size, count * plan.dtype.size)
+            assert here is not None
+            inside.append(here)
+    if active is not None:
+        inside = [lanes & active for lanes in inside]
+    return pieces, inside
+
+
+def _wrapped(memref: MemRef, at: np.ndarray) -> np.ndarray:
+    """The address as the hardware forms it: base plus a 32-bit distance."""
+    origin = 0 if memref.origin is None else memref.origin
+    return origin + ((at - origin) & _UNSIGNED_32)
+
+
+def load_buffer(
+    cohort: Cohort,
+    plan: Plan,
+    memref: MemRef,
+    at: np.ndarray,
+    mask: np.ndarray | None,
+    shift: np.ndarray | None = None,
+) -> np.ndarray:
+    """A load through a resource: dwords (or less, for smaller accesses) out of range read 0.
+
+    shift: bytes added to the address outside the range check (the scalar offset).
+    """
     active = mask_for(cohort, mask)
     storage = memref.storage
     count_operation(cohort, plan, storage.space, active)
-    if "alignment" in cohort.machine.checks:
-        valid = in_range(memref, at, 1)
-        assert valid is not None
-        check_alignment(cohort, plan, storage, at, valid if active is None else valid & active)
-    pieces = []
-    single = Plan(plan.info, plan.dtype, 1)
-    for element in range(plan.count):
-        here = at + element * plan.dtype.size
-        inside = in_range(memref, here, plan.dtype.size)
-        assert inside is not None
-        lanes = inside if active is None else inside & active
-        _check_resource(cohort, single, memref, here, lanes)
-        where = _clamped(here, lanes, storage, single.size, True)
+    pieces, inside = _buffer_lanes(cohort, plan, memref, at, active)
+    address = _wrapped(memref, at) if shift is None else _wrapped(memref, at) + shift
+    parts = []
+    for (first, count), lanes in zip(pieces, inside, strict=True):
+        part = Plan(plan.info, plan.dtype, count, plan.alignment if first == 0 else 0)
+        here = address + first * plan.dtype.size
+        where = _check_buffer(cohort, part, memref, here, lanes)
         if where is None:
-            pieces.append(np.zeros((1, 1, 1), dtype=plan.dtype.np))
+            parts.append(np.zeros((1, 1, count), dtype=plan.dtype.np))
             continue
         if storage.shadow is not None:
-            record(cohort, single, storage, where, lanes, reads=True, writes=False)
-        raw = storage.load(where, plan.dtype, 1)
-        pieces.append(np.where(inside[..., None], raw, plan.dtype.np.type(0)))
-    shape = np.broadcast_shapes(*(p.shape for p in pieces))
-    return np.concatenate([np.broadcast_to(p, shape) for p in pieces], axis=-1)
+            record(cohort, part, storage, where, lanes, reads=True, writes=False)
+        raw = storage.load(where, plan.dtype, count)
+        parts.append(np.where(lanes[..., None], raw, plan.dtype.np.type(0)))
+    if len(parts) == 1:
+        return parts[0]
+    shape = np.broadcast_shapes(*(p.shape[:2] for p in parts))
+    return np.concatenate([np.broadcast_to(p, (*shape, p.shape[2])) for p in parts], axis=-1)
 
 
 def store_buffer(
-    cohort: Cohort, plan: Plan, memref: MemRef, at: np.ndarray, values: np.ndarray, active: np.ndarray | None
+    cohort: Cohort,
+    plan: Plan,
+    memref: MemRef,
+    at: np.ndarray,
+    values: np.ndarray,
+    active: np.ndarray | None,
+    shift: np.ndarray | None = None,
 ) -> None:
-    """A store through a resource: elements out of range are dropped."""
+    """A store through a resource: dwords (or less, for smaller accesses) out of range are dropped."""
     storage = memref.storage
     count_operation(cohort, plan, storage.space, active)
-    if "alignment" in cohort.machine.checks:
-        valid = in_range(memref, at, 1)
-        assert valid is not None
-        check_alignment(cohort, plan, storage, at, valid if active is None else valid & active)
-    single = Plan(plan.info, plan.dtype, 1)
-    for element in range(plan.count):
-        here = at + element * plan.dtype.size
-        inside = in_range(memref, here, plan.dtype.size)
-        assert inside is not None
-        lanes = inside if active is None else inside & active
-        _check_resource(cohort, single, memref, here, lanes)
-        where = _clamped(here, lanes, storage, single.size, True)
+    pieces, inside = _buffer_lanes(cohort, plan, memref, at, active)
+    address = _wrapped(memref, at) if shift is None else _wrapped(memref, at) + shift
+    for (first, count), lanes in zip(pieces, inside, strict=True):
+        part = Plan(plan.info, plan.dtype, count, plan.alignment if first == 0 else 0)
+        where = _check_buffer(cohort, part, memref, address + first * plan.dtype.size, lanes)
         if where is not None:
-            write_flat(cohort, single, storage, where, values[..., element : element + 1], lanes)
+            write_flat(cohort, part, storage, where, values[..., first : first + count], lanes)
+
+
+def _check_buffer(cohort: Cohort, plan: Plan, memref: MemRef, at: np.ndarray, lanes: np.ndarray) -> np.ndarray | None:
+    """Addresses to use for a piece; lanes out of range point inside. None when no access is possible."""
+    if "alignment" in cohort.machine.checks:
+        check_alignment(cohort, plan, memref.storage, at, lanes)
+    _check_resource(cohort, plan, memref, at, lanes)
+    return _clamped(at, lanes, memref.storage, plan.size, True)
 
 
 def _check_resource(cohort: Cohort, plan: Plan, memref: MemRef, at: np.ndarray, lanes: np.ndarray) -> None:

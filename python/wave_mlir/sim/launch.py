@@ -232,9 +232,11 @@ def _local_storage(private: Private, machine: Machine) -> MemRef:
     is_lds = private.space == "LDS"
     instances = machine.geometry.groups if is_lds else machine.waves * machine.lanes
     data = np.full(instances * stride, _POISON, dtype=np.uint8)
-    storage = Storage(
-        "LDS" if is_lds else "a private array", LDS if is_lds else PRIVATE, data, size, stride, _next_address(machine)
-    )
+    base = machine.lds_end if is_lds else _next_address(machine)
+    if is_lds:
+        machine.lds_end += stride
+    name, space = ("LDS", LDS) if is_lds else ("a private array", PRIVATE)
+    storage = Storage(name, space, data, size, stride, base)
     if is_lds and machine.checks & {"race", "async", "uninitialised"}:
         storage.shadow = Shadow(
             data.size, machine.groups_by_wave1, reads=True, tracks_init=True, shared_by_groups=False

@@ -75,6 +75,8 @@ class Machine:
         self.current: Cohort | None = None
         self.executed = 0
         self.storages: list[Storage] = []
+        self.lds_end = 0  # first free LDS address of a workgroup
+        self.exchange: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self.findings: list[SimError] = []
         self.counts: dict[str, int] = {}
         self.counted: dict[str, str] = {}

@@ -30,7 +30,7 @@ def convert_float(values: np.ndarray, target: DType) -> np.ndarray:
     """Round to nearest even into another float type; overflow follows the type's rule (inf, else NaN)."""
     if values.dtype == target.np:
         return values
-    if target.np.itemsize == 1 and values.dtype == np.float64:
+    if values.dtype == np.float64 and target.np not in (np.float16, np.float32):
         # ml_dtypes goes through f32, which would round twice; round to odd on the way instead.
         return round_to_odd_f32(values).astype(target.np)
     return values.astype(target.np)

@@ -48,11 +48,17 @@ def load_handlers() -> None:
     from . import (  # noqa: F401
         control,
         ops_access,
+        ops_amdgpu,
         ops_arith,
+        ops_buffer,
         ops_casts,
+        ops_cross_lane,
         ops_gpu,
+        ops_math,
         ops_memref,
         ops_mma,
+        ops_pointer,
+        ops_rocdl,
         ops_vector,
     )
 
