@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from wave_mlir.compiler import rocdl
 from wave_mlir.compiler.forms import FORMS
 from wave_mlir.compiler.pass_options import OptionError, nearest, option, options_of, parse_options, print_value
-from wave_mlir.compiler.pass_registry import pass_names, split_pipeline
+from wave_mlir.compiler.pass_registry import pass_names
 
 DEFAULT_TARGET = "gfx942"
 
@@ -63,9 +63,7 @@ def _gpu_to_rocdl(options: PipelineOptions) -> list[str]:
     chip = options.target
     return [
         _call("wave-verify-form", form="gpu", target=chip),
-        _call("wave-prepare-rocdl", target=chip),
-        *split_pipeline(rocdl.pipeline(chip)),
-        _call("wave-declare-form", form="rocdl"),
+        *rocdl.passes(chip),
     ]
 
 

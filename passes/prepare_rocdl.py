@@ -1,15 +1,9 @@
 """wave-prepare-rocdl."""
 
-import re
 from dataclasses import dataclass
-from typing import cast
 
-from mlir import ir
-from wave_mlir.compiler import abi, gpu_prepare, targets
-from wave_mlir.compiler.codegen_errors import CodegenError
-from wave_mlir.compiler.pass_registry import ModuleOp, Pass, PassError, option, register_pass
-
-_FILE = re.compile(r"(.+):(\d+):(\d+)$")
+from wave_mlir.compiler import gpu_prepare
+from wave_mlir.compiler.pass_registry import ModuleOp, Pass, option, register_pass
 
 
 @register_pass("wave-prepare-rocdl", requires="gpu")
@@ -17,31 +11,25 @@ _FILE = re.compile(r"(.+):(\d+):(\d+)$")
 class PrepareRocdl(Pass):
     """Make gpu form acceptable to upstream's conversion to ROCDL.
 
-    Options: `target`, the chip that the conversion is for.
+    Options: `target` is the chip to compile for, by default the module's.
 
-    Memory arguments get a static shape and are cast back inside, as the bare-pointer calling convention wants it;
-    `gpu.subgroup_id` is written out; what has no machine code on the target is refused.
+    Memories become pointers to a static shape, as the bare-pointer convention wants it, cast back to their number of
+    elements; `gpu.subgroup_id` is written out. Before:
 
-        gpu.func @k(%a: memref<?xf16, #gpu.address_space<global>>) kernel …   // before
-        gpu.func @k(%a: memref<1xf16, #gpu.address_space<global>>) kernel …   // after
+        gpu.func @k(%a: memref<?xf16, #gpu.address_space<global>>, %M: i32) kernel …
 
-    The form stays gpu, but neither the simulator nor code generation takes the result: it is a step of the pipeline
-    `gpu-to-rocdl`.
+    After:
+
+        gpu.func @k(%a: memref<1xf16, #gpu.address_space<global>>, %M: i32) kernel … {
+          %n = … elements that the shape of %a in wave.args has …
+          %0 = memref.reinterpret_cast %a to offset: [0], sizes: [%n], strides: [1] : … to memref<?xf16, …>
+
+    Blocks and LDS beyond the target's limits and functions without an instruction are errors. It does not lower
+    anything: the passes after it do.
     """
 
-    target: str = option("gfx942", help="chip to prepare for")
+    target: str = option("", help="chip to compile for; empty: the module's wave.target")
 
     def run(self, module: ModuleOp) -> None:
-        """Rewrite the kernels; raises PassError for limits and ops of the target."""
-        try:
-            gpu_prepare.prepare(cast(ir.Module, module), targets.get(self.target))
-        except (CodegenError, abi.AbiError) as e:
-            raise PassError(_location(e.location, module), e.message) from None
-        except targets.TargetError as e:
-            raise PassError(module, str(e)) from None
-
-
-def _location(text: str | None, module: ModuleOp) -> ir.Location:
-    """The location that an error gives as text, else the module's."""
-    match = _FILE.match(text or "")
-    return ir.Location.file(match[1], int(match[2]), int(match[3])) if match else module.operation.location
+        """Rewrite all kernels in place. Raises PassError."""
+        gpu_prepare.prepare(module, gpu_prepare.target_of(module, self.target))

@@ -16,6 +16,7 @@ from . import exprtext
 
 if TYPE_CHECKING:
     from mlir import ir
+    from mlir.dialects.builtin import ModuleOp
 
     AnyOp = ir.Operation | ir.OpView
 
@@ -320,7 +321,7 @@ def _evaluate(kernel: str, what: str, text: str, values: Mapping[str, int]) -> i
 # Reading the attributes of a gpu.func
 
 
-def kernel_functions(module: ir.Module) -> list[ir.Operation]:
+def kernel_functions(module: ir.Module | ModuleOp) -> list[ir.Operation]:
     """The kernels (`gpu.func ... kernel`) of all gpu.modules, in order."""
     found = []
     for op in module.body.operations:
@@ -332,7 +333,7 @@ def kernel_functions(module: ir.Module) -> list[ir.Operation]:
     return found
 
 
-def kernels(module: ir.Module) -> list[KernelABI]:
+def kernels(module: ir.Module | ModuleOp) -> list[KernelABI]:
     """The ABI of each kernel of a gpu-form module, in order. Raises AbiError."""
     return [read_abi(op) for op in kernel_functions(module)]
 

@@ -8,17 +8,21 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar, cast
 
 from mlir import ir
+from mlir.dialects.builtin import ModuleOp
 
-from . import abi, gpu_prepare, linking, machine, rocdl, targets
+from . import abi, gpu_prepare, linking, machine, rocdl
 from .codegen_errors import CodegenError
+from .diagnostics import CompileError, Diagnostic, PassError, location_text
+from .pass_registry import run_passes
 
-__all__ = ["STAGES", "CodeObject", "CodegenError", "Generation", "generate"]
+__all__ = ["STAGES", "CodeObject", "CompileError", "Generation", "generate"]
 
 T = TypeVar("T")
 STAGES = ("llvm", "isa", "obj", "hsaco")
@@ -43,45 +47,48 @@ class CodeObject:
 class Generation:
     """Machine code of one gpu-form module; each stage is made when first asked for and then kept."""
 
-    def __init__(self, module: ir.Module, *, target: str | None = None, debug: bool = False):
+    def __init__(self, module: ir.Module | ModuleOp, *, target: str | None = None, debug: bool = False):
         """Lower a copy of `module` to LLVM IR.
 
         target: overrides the module's `wave.target`.  debug: put line tables, with relative paths, into the code.
-        Raises CodegenError, abi.AbiError or targets.TargetError.
+        Raises CompileError.
         """
         self.timings: dict[str, float] = {}
-        self.target = targets.get(target or _target_of(module))
+        with _located_errors():
+            self.target = gpu_prepare.target_of(module, target or "")
         with module.context, ir.Location.unknown():
-            copy = cast(ir.Module, module.operation.clone())  # a ModuleOp, which serves as well
-            prepared = self._timed("prepare", lambda: gpu_prepare.prepare(copy, self.target))
-            self.kernels = tuple(prepared.kernels)
-            self._timed("to rocdl", lambda: rocdl.lower(copy, self.target, debug=debug))
-            self._timed("attributes", lambda: rocdl.finish(copy, self.kernels))
-            text = self._timed("to llvm", lambda: rocdl.to_llvm_ir(copy, self.target))
+            copy = cast(ModuleOp, module.operation.clone())
+            self._trusted = gpu_prepare.is_trusted(copy)
+            with _located_errors():
+                self.kernels = tuple(_kernels(copy))
+                self._timed("to rocdl", lambda: run_passes(copy, rocdl.passes(self.target.name, debug=debug)))
+                text = self._timed("to llvm", lambda: rocdl.to_llvm_ir(copy, self.target))
         self.llvm_ir = _relative_paths(text) if debug else text
-        self._trusted = prepared.trusted
 
     @cached_property
     def _optimized(self) -> machine.MachineModule:
         if not self._trusted:
-            machine.try_in_child(self.llvm_ir, self.target)
+            self._timed("trial", lambda: machine.try_in_child(self.llvm_ir, self.target))
         return self._timed("optimize", lambda: machine.MachineModule(self.llvm_ir, self.target))
 
     @cached_property
     def isa(self) -> str:
-        """Assembly text. Raises CodegenError."""
-        return self._timed("assembly", self._optimized.assembly)
+        """Assembly text. Raises CompileError."""
+        with _located_errors():
+            return self._timed("assembly", self._optimized.assembly)
 
     @cached_property
     def obj(self) -> bytes:
-        """Relocatable object. Raises CodegenError."""
-        return self._timed("object", self._optimized.object)
+        """Relocatable object. Raises CompileError."""
+        with _located_errors():
+            return self._timed("object", self._optimized.object)
 
     @cached_property
     def hsaco(self) -> bytes:
-        """Code object. Raises CodegenError."""
+        """Code object. Raises CompileError."""
         obj = self.obj
-        return self._timed("link", lambda: linking.link(obj))
+        with _located_errors():
+            return self._timed("link", lambda: linking.link(obj))
 
     def _timed(self, name: str, step: Callable[[], T]) -> T:
         start = time.process_time()
@@ -92,7 +99,7 @@ class Generation:
 
 
 def generate(
-    module: ir.Module,
+    module: ir.Module | ModuleOp,
     *,
     target: str | None = None,
     debug: bool = False,
@@ -102,11 +109,11 @@ def generate(
 
     target: overrides the module's `wave.target`.  debug: line tables with relative paths.  emit: which of `STAGES` to
     make (the LLVM IR is always there).  Assembly and object each cost one run of LLVM's code generator.
-    Raises CodegenError, abi.AbiError or targets.TargetError, with the location where there is one.
+    Raises CompileError, with the location where there is one.
     """
     for stage in emit:
         if stage not in STAGES:
-            raise CodegenError("", f"unknown stage '{stage}' to emit; stages are {', '.join(STAGES)}")
+            raise _error("<codegen>", f"unknown stage '{stage}' to emit; stages are {', '.join(STAGES)}")
     made = Generation(module, target=target, debug=debug)
     return CodeObject(
         llvm_ir=made.llvm_ir,
@@ -118,21 +125,35 @@ def generate(
     )
 
 
-def _target_of(module: ir.Module) -> str:
-    attributes = module.operation.attributes
-    if "wave.form" in attributes and (form := ir.StringAttr(attributes["wave.form"]).value) != "gpu":
-        raise CodegenError(module.operation.location, f"the module is in {form} form; lower it to gpu form first")
-    if "wave.target" not in attributes:
-        names = ", ".join(targets.names())
-        raise CodegenError(
-            module.operation.location, f"no target: set wave.target on the module, or give one of {names}"
-        )
-    return ir.StringAttr(attributes["wave.target"]).value
+def _error(location: str, message: str) -> CompileError:
+    return CompileError([Diagnostic("error", location, message)])
+
+
+@contextmanager
+def _located_errors() -> Iterator[None]:
+    """Errors of the single steps as CompileError."""
+    try:
+        yield
+    except PassError as error:
+        notes = tuple(Diagnostic("note", location_text(where), text) for where, text in error.notes)
+        raise CompileError([Diagnostic("error", location_text(error.location), error.message, notes)]) from None
+    except CodegenError as error:
+        raise _error("<codegen>", str(error)) from None
+
+
+def _kernels(module: ModuleOp) -> list[abi.KernelABI]:
+    found = []
+    for function in abi.kernel_functions(module):
+        try:
+            found.append(abi.read_abi(function))
+        except abi.AbiError as error:
+            raise PassError(function, error.message) from None
+    return found
+
+
+_FILE = re.compile(r'!DIFile\(filename: "([^"]*)", directory: "[^"]*"\)')
 
 
 def _relative_paths(llvm_ir: str) -> str:
     """Debug info without the folder the source lies in."""
     return _FILE.sub(lambda m: f'!DIFile(filename: "{os.path.basename(m[1])}", directory: "")', llvm_ir)
-
-
-_FILE = re.compile(r'!DIFile\(filename: "([^"]*)", directory: "[^"]*"\)')

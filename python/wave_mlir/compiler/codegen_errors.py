@@ -1,19 +1,7 @@
-"""The error of code generation."""
+"""Errors of code generation that have no place in the source: from LLVM and from linking."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from mlir import ir
-
 
 class CodegenError(Exception):
-    """Code generation failed: `message` says what is wrong, `location` where (file:line:column, or "")."""
-
-    def __init__(self, location: ir.Location | str, message: str):
-        text = location if isinstance(location, str) else str(location)
-        text = text.removeprefix("loc(").removesuffix(")").replace('"', "")
-        self.location = "" if text == "unknown" else text
-        self.message = message
-        super().__init__(f"{self.location}: {message}" if self.location else message)
+    """LLVM or the linker refused something; the text says what is wrong. `codegen` turns it into a CompileError."""

@@ -101,7 +101,7 @@ def link(obj: bytes) -> bytes:
     source = _read(obj)
     for symbol in source.symbols:
         if symbol.is_global and symbol.section == 0:
-            raise CodegenError("", f"undefined symbol '{symbol.name}' in the object")
+            raise CodegenError(f"undefined symbol '{symbol.name}' in the object")
     exported = [s for s in source.symbols if s.is_exported]
     strings = _Strings()
     names = [strings.add(s.name) for s in exported]
@@ -155,10 +155,10 @@ def _hash_table(names: list[str]) -> bytes:
 
 def _read(obj: bytes) -> _Object:
     if len(obj) < _HEADER.size or obj[:6] != b"\x7fELF\x02\x01":
-        raise CodegenError("", "not a 64-bit little-endian ELF object")
+        raise CodegenError("not a 64-bit little-endian ELF object")
     ident, _, mach, _, _, _, table, flags, _, _, _, _, count, name_section = _HEADER.unpack_from(obj)
     if mach != _EM_AMDGPU:
-        raise CodegenError("", f"not an AMDGPU object (machine {mach})")
+        raise CodegenError(f"not an AMDGPU object (machine {mach})")
     raw = [_SECTION.unpack_from(obj, table + _SECTION.size * i) for i in range(count)]
 
     def text(section: int, at: int) -> str:
@@ -232,7 +232,7 @@ class _Image:
         if symbol.section == _SHN_ABS:
             return symbol.value
         if symbol.section not in self.by_source:
-            raise CodegenError("", f"symbol '{symbol.name}' lies in a section that is not loaded; link with lld")
+            raise CodegenError(f"symbol '{symbol.name}' lies in a section that is not loaded; link with lld")
         return self.by_source[symbol.section].address + symbol.value
 
     def relocate(self) -> None:
@@ -241,7 +241,7 @@ class _Image:
             if target is None or kind == 0:
                 continue
             if kind not in _PC_RELATIVE:
-                raise CodegenError("", f"relocation type {kind} is beyond the built-in linker; install an ELF lld")
+                raise CodegenError(f"relocation type {kind} is beyond the built-in linker; install an ELF lld")
             form, shift = _PC_RELATIVE[kind]
             value = self._address(self.source.symbols[symbol]) + addend - (target.address + at) >> shift
             if form == "<I":
@@ -249,7 +249,7 @@ class _Image:
             try:
                 struct.pack_into(form, self.data, target.offset + at, value)
             except struct.error:
-                raise CodegenError("", f"relocation type {kind} at {target.name}+{at:#x} is out of range") from None
+                raise CodegenError(f"relocation type {kind} at {target.name}+{at:#x} is out of range") from None
 
     def fill_symbols(self, exported: list[_Symbol], names: list[int]) -> None:
         numbers = {s.source: i for i, s in enumerate(self.sections, 1)}

@@ -7,13 +7,12 @@ Upstream's bare-pointer calling convention wants memrefs of static shape, so a `
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mlir import ir
 from mlir.dialects import arith, gpu
+from mlir.dialects.builtin import ModuleOp
 
 from . import abi, exprtext, targets
-from .codegen_errors import CodegenError
+from .diagnostics import PassError
 
 # Elementary functions the machine has an instruction or LLVM an exact expansion for, by element type; all of f32 serve
 # bf16 too, which is computed in f32. The others need an expansion with a known error bound before gpu form.
@@ -29,77 +28,92 @@ _TRUSTED = frozenset(
 ) | frozenset({"llvm.fence"})
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """Kernels of a prepared module. `trusted`: it holds only ops that are known not to make LLVM end the process."""
+def target_of(module: ir.Module | ModuleOp, wanted: str = "") -> targets.Target:
+    """The table of target `wanted`, or of the module's `wave.target`. Raises PassError when there is none."""
+    attributes = module.operation.attributes
+    if not wanted and "wave.target" not in attributes:
+        names = ", ".join(targets.names())
+        raise PassError(module.operation, f"no target: set wave.target on the module, or give one of {names}")
+    try:
+        return targets.get(wanted or ir.StringAttr(attributes["wave.target"]).value)
+    except targets.TargetError as error:
+        raise PassError(module.operation, str(error)) from None
 
-    kernels: list[abi.KernelABI]
-    trusted: bool
+
+def is_trusted(module: ModuleOp) -> bool:
+    """Whether the module holds only ops that are known not to make LLVM end the process."""
+    foreign: list[str] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name.startswith(("rocdl.", "llvm.")) and op.name not in _TRUSTED:
+            foreign.append(op.name)
+        return ir.WalkResult.ADVANCE
+
+    _walk(module.operation, visit)
+    return not foreign
 
 
-def prepare(module: ir.Module, target: targets.Target) -> Prepared:
-    """Rewrite `module` (gpu form) in place. Raises CodegenError or abi.AbiError."""
-    found = []
-    trusted = True
-    for function in abi.kernel_functions(module):
-        kernel = abi.read_abi(function)
+def prepare(module: ModuleOp, target: targets.Target) -> None:
+    """Rewrite `module` (gpu form) in place. Raises PassError."""
+    functions = abi.kernel_functions(module)
+    if not functions:
+        raise PassError(module.operation, "no gpu.func with 'kernel' to generate code for")
+    for function in functions:
+        try:
+            kernel = abi.read_abi(function)
+        except abi.AbiError as error:
+            raise PassError(function, error.message) from None
         _check_limits(function, kernel, target)
-        trusted &= _rewrite_body(function, kernel, target)
+        _rewrite_body(function, kernel, target)
         _retype_memories(function, kernel)
-        found.append(kernel)
-    if not found:
-        raise CodegenError(module.operation.location, "no gpu.func with 'kernel' to generate code for")
-    return Prepared(found, trusted)
 
 
 def _check_limits(function: ir.Operation, kernel: abi.KernelABI, target: targets.Target) -> None:
     if kernel.threads > target.max_threads_per_workgroup:
         block = " x ".join(map(str, kernel.block))
-        raise CodegenError(
-            function.location,
+        raise PassError(
+            function,
             f"kernel '{kernel.name}': a block of {block} = {kernel.threads} threads; "
             f"{target.name} allows {target.max_threads_per_workgroup}",
         )
     if kernel.lds_bytes > target.lds_bytes:
-        raise CodegenError(
-            function.location,
+        raise PassError(
+            function,
             f"kernel '{kernel.name}' needs {kernel.lds_bytes} bytes of LDS; {target.name} has {target.lds_bytes} "
             "for a workgroup; use smaller tiles or fewer buffers",
         )
 
 
-def _rewrite_body(function: ir.Operation, kernel: abi.KernelABI, target: targets.Target) -> bool:
-    """One walk: refuse what has no machine code, rewrite what upstream does not; true if all ops are trusted."""
+def _rewrite_body(function: ir.Operation, kernel: abi.KernelABI, target: targets.Target) -> None:
+    """One walk: refuse what has no machine code, rewrite what upstream does not."""
     subgroup_ids: list[ir.Operation] = []
-    foreign: list[str] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         name = op.name
         if name.startswith("math."):
             _check_math(op, target)
+        elif name == "arith.remf" and "bf16" in str(op.results[0].type):
+            # LLVM narrows the remainder of extended values to bf16 and then cannot select it.
+            raise PassError(op, "'arith.remf' on bf16 cannot be compiled; compute it in f32 and keep that")
         elif name == "gpu.subgroup_id":
             subgroup_ids.append(op)
-        elif name.startswith(("rocdl.", "llvm.")):
-            if name not in _TRUSTED:
-                foreign.append(name)
         elif name in ("gpu.printf", "func.call"):
-            raise CodegenError(op.location, f"'{name}' cannot be compiled: no device library is linked")
+            raise PassError(op, f"'{name}' cannot be compiled: no device library is linked")
         return ir.WalkResult.ADVANCE
 
     _walk(function, visit)
     for op in subgroup_ids:
         _expand_subgroup_id(op, kernel, target)
-    return not foreign
 
 
 def _walk(root: ir.Operation, visit) -> None:
     """`Operation.walk` that keeps the type of an exception raised by `visit`."""
-    failure: list[CodegenError] = []
+    failure: list[PassError] = []
 
     def guarded(op) -> ir.WalkResult:
         try:
             return visit(op.operation)
-        except CodegenError as error:
+        except PassError as error:
             failure.append(error)
             return ir.WalkResult.INTERRUPT
 
@@ -114,8 +128,8 @@ def _check_math(op: ir.Operation, target: targets.Target) -> None:
     element = str(kind.element_type) if isinstance(kind, ir.ShapedType) else str(kind)
     if function in _INTEGER_MATH or function in _MATH.get(element, ()):
         return
-    raise CodegenError(
-        op.location,
+    raise PassError(
+        op,
         f"'{op.name}' on {element} has no instruction on {target.name} and no device library is linked; "
         "write it with functions that have one (on f32: exp, exp2, log, log2, sin, cos, sqrt, ...)",
     )
@@ -150,9 +164,7 @@ def _retype_memories(function: ir.Operation, kernel: abi.KernelABI) -> None:
                 if dynamic.has_static_shape:
                     continue
                 if dynamic.rank != 1:
-                    raise CodegenError(
-                        function.location, f"memory '{arg.name}' must be a one-dimensional memref, not {dynamic}"
-                    )
+                    raise PassError(function, f"memory '{arg.name}' must be a one-dimensional memref, not {dynamic}")
                 inputs[position] = ir.MemRefType.get([1], dynamic.element_type, None, dynamic.memory_space)
                 value = block.arguments[position]
                 value.set_type(inputs[position])
@@ -231,8 +243,8 @@ class _Emitter:
                 if arg.kind == "symbol" and arg.name == name:
                     self.symbols[name] = arith.index_cast(ir.IndexType.get(), self.block.arguments[position])
                     return self.symbols[name]
-            raise CodegenError(
-                self.block.owner.location,
+            raise PassError(
+                self.block.owner,
                 f"kernel '{self.kernel.name}': a shape names '{name}', which is no symbol of it",
             )
         return self.symbols[name]

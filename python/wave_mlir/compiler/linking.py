@@ -35,7 +35,7 @@ def _find_lld(wanted: str, path: str) -> tuple[str, ...]:
     if wanted:
         found = shutil.which(wanted, path=path)
         if not found:
-            raise CodegenError("", f"{ENVIRONMENT}={wanted} is no program; name an ELF lld, or 'builtin'")
+            raise CodegenError(f"{ENVIRONMENT}={wanted} is no program; name an ELF lld, or 'builtin'")
         return (found, "-flavor", "gnu")
     for name in _NAMES:
         if found := shutil.which(name, path=path):
@@ -62,5 +62,5 @@ def link(obj: bytes, lld: Sequence[str] | None = None) -> bytes:
         arguments = ["-shared", "--no-undefined", "kernels.o", "-o", "kernels.hsaco"]
         done = subprocess.run([*command, *arguments], cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise CodegenError("", f"linking with {command[0]} failed: {done.stderr.strip() or done.returncode}")
+            raise CodegenError(f"linking with {command[0]} failed: {done.stderr.strip() or done.returncode}")
         return result.read_bytes()

@@ -7,6 +7,7 @@ compiled in a child process, so that a death there becomes an error here.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import re
 import tempfile
@@ -48,7 +49,7 @@ class MachineModule:
             self._module = llvm.parse_assembly(text)
             self._module.verify()
         except RuntimeError as error:
-            raise CodegenError("", f"LLVM IR is invalid: {' '.join(str(error).split())}") from None
+            raise CodegenError(f"LLVM IR is invalid: {' '.join(str(error).split())}") from None
         self._machine = _target_machine(target.triple, target.name)
         options = llvm.create_pipeline_tuning_options(speed_level=OPTIMIZATION_LEVEL)
         builder = llvm.create_pass_builder(self._machine, options)
@@ -75,6 +76,7 @@ def try_in_child(text: str, target: targets.Target) -> None:
         if child == 0:
             status = 1
             try:
+                faulthandler.disable()
                 os.dup2(words.fileno(), 2)
                 MachineModule(text, target).object()
                 status = 0
@@ -84,7 +86,7 @@ def try_in_child(text: str, target: targets.Target) -> None:
         if status == 0:
             return
         words.seek(0)
-        raise CodegenError("", f"LLVM cannot compile this for {target.name}: {_last_words(words.read().decode())}")
+        raise CodegenError(f"LLVM cannot compile this for {target.name}: {_last_words(words.read().decode())}")
 
 
 def _last_words(output: str) -> str:

@@ -1,20 +1,21 @@
 """Code generation, second step: gpu form -> LLVM and ROCDL dialects -> LLVM IR text.
 
-`pipeline(target)` is upstream's part. `finish` then gives functions their attributes, turns calls of device-library
-functions that LLVM can expand itself into intrinsics, and refuses whatever has no lowering, at its location.
+`passes(target)` are the passes, upstream's between two of ours. The last one is `finish`: it gives functions their
+attributes, turns calls of device-library functions that LLVM can expand itself into LLVM ops, and refuses whatever has
+no lowering, at its location.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
 
 from mlir import ir
 from mlir.dialects import llvm
-from mlir.passmanager import PassManager
+from mlir.dialects.builtin import ModuleOp
 
-from . import abi, targets
-from .codegen_errors import CodegenError
+from . import targets
+from .diagnostics import PassError
 
 _SMALL_FLOATS = "f8E4M3FN,f8E4M3FNUZ,f8E5M2,f8E5M2FNUZ"
 
@@ -24,12 +25,17 @@ _LIBRARY = {name: f"llvm.intr.{name}" for name in _INTRINSICS} | {"fmod": "llvm.
 _INLINE_TYPES = ("f32", "f16")
 _INLINE_F64 = frozenset({"ceil", "floor", "fmod"})
 _LIBRARY_CALL = re.compile(r"__ocml_(\w+?)_(f16|f32|f64)$")
+_BLOCK = "gpu.known_block_size"
+_ACCESS_MARKS = {"read": "llvm.readonly", "write": "llvm.writeonly"}
 _LOCAL_DIALECTS = ("llvm.", "rocdl.")
 
 
-def pipeline(target: str, *, debug: bool = False) -> str:
-    """Text of the pass pipeline from (prepared) gpu form to the LLVM and ROCDL dialects, for `builtin.module`."""
-    passes = [
+def passes(target: str, *, debug: bool = False) -> list[str]:
+    """The passes from gpu form to the LLVM and ROCDL dialects, for `builtin.module`.
+
+    debug: give functions what line tables need.
+    """
+    lowering = [
         "expand-strided-metadata",
         "lower-affine",
         f"arith-emulate-unsupported-floats{{source-types={_SMALL_FLOATS} target-type=f32}}",
@@ -47,33 +53,24 @@ def pipeline(target: str, *, debug: bool = False) -> str:
         "canonicalize",
         "cse",
     ]
-    tail = ",gpu.module(llvm.func(ensure-debug-info-scope-on-llvm-func))" if debug else ""
-    return f"builtin.module(gpu.module({','.join(passes)}){tail})"
+    scopes = ["ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly}"] if debug else []
+    prepare, finish = f"wave-prepare-rocdl{{target={target}}}", "wave-finish-rocdl"
+    return [prepare, f"gpu.module({','.join(lowering)})", *scopes, finish]
 
 
-def lower(module: ir.Module, target: targets.Target, *, debug: bool = False) -> None:
-    """Run the pipeline on a prepared module, in place. Raises CodegenError with the location upstream gives."""
-    manager = PassManager.parse(pipeline(target.name, debug=debug), context=module.context)
-    try:
-        manager.run(module.operation)
-    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
-        raise _from_mlir(error) from None
-
-
-def finish(module: ir.Module, kernels: Sequence[abi.KernelABI]) -> None:
-    """Function attributes, library calls and the check that everything is lowered. Raises CodegenError."""
-    by_name = {k.name: k for k in kernels}
+def finish(module: ModuleOp) -> None:
+    """Function attributes, library calls and the check that everything is lowered. Raises PassError."""
     for gpu_module in _gpu_modules(module):
         body = gpu_module.regions[0].blocks[0]
         _replace_library_calls(body)
         _align_workgroup_memory(body)
         for op in body.operations:
-            if op.operation.name == "llvm.func" and (kernel := by_name.get(_name(op.operation))):
-                _set_attributes(op.operation, kernel)
+            if op.operation.name == "llvm.func" and "rocdl.kernel" in op.operation.attributes:
+                _set_attributes(op.operation)
         _refuse_leftovers(gpu_module)
 
 
-def _gpu_modules(module: ir.Module) -> list[ir.Operation]:
+def _gpu_modules(module: ModuleOp) -> list[ir.Operation]:
     return [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
 
 
@@ -119,7 +116,7 @@ def _replace_call(call: ir.Operation, callee: str) -> None:
     match = _LIBRARY_CALL.match(callee)
     name = _LIBRARY.get(match[1]) if match else None
     if name is None or match is None or not (match[2] in _INLINE_TYPES or match[1] in _INLINE_F64):
-        raise CodegenError(call.location, f"needs the library function '{callee}', and no device library is linked")
+        raise PassError(call, f"needs the library function '{callee}', and no device library is linked")
     with ir.InsertionPoint(call), call.location:
         new = ir.Operation.create(name, results=[r.type for r in call.results], operands=list(call.operands))
     for old_result, new_result in zip(call.results, new.results, strict=True):
@@ -141,39 +138,40 @@ def _refuse_leftovers(gpu_module: ir.Operation) -> None:
     if left:
         worst = next((op for op in left if op.name != "builtin.unrealized_conversion_cast"), left[0])
         types = ", ".join(str(v.type) for v in [*worst.operands, *worst.results])
-        raise CodegenError(worst.location, f"'{worst.name}' on {types} has no lowering to machine code on this target")
+        raise PassError(worst, f"'{worst.name}' on {types} has no lowering to machine code on this target")
 
 
-def _set_attributes(function: ir.Operation, kernel: abi.KernelABI) -> None:
+def _set_attributes(function: ir.Operation) -> None:
     """What LLVM has to know: exact block size, no AGPRs (MFMA in VGPR form), which memories are only read.
 
     A read-only memory is `readonly`, not `noalias`: a caller may pass one array as input and output.
     """
-    threads = kernel.threads
+    attributes = function.attributes
+    threads = math.prod(ir.DenseI32ArrayAttr(attributes[_BLOCK]))
     pairs = [
         ("amdgpu-flat-work-group-size", f"{threads},{threads}"),
         ("amdgpu-agpr-alloc", "0"),
         ("uniform-work-group-size", "true"),
     ]
-    function.attributes["passthrough"] = ir.ArrayAttr.get(
+    attributes["passthrough"] = ir.ArrayAttr.get(
         [ir.ArrayAttr.get([ir.StringAttr.get(k), ir.StringAttr.get(v)]) for k, v in pairs]
     )
-    for name in list(function.attributes):
-        if name.startswith("wave.") or name == "rocdl.flat_work_group_size":
-            del function.attributes[name]
-    marks = {"read": "llvm.readonly", "write": "llvm.writeonly"}
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get(
-        [_argument_attributes(a, marks.get(a.access)) for a in kernel.args]
-    )
+    if "rocdl.flat_work_group_size" in attributes:
+        del attributes["rocdl.flat_work_group_size"]  # it would be translated to the attribute above
+    arguments = [_argument_attributes(ir.DictAttr(a)) for a in ir.ArrayAttr(attributes["wave.args"])]
+    attributes["arg_attrs"] = ir.ArrayAttr.get(arguments)
 
 
-def _argument_attributes(arg: abi.KernelArg, mark: str | None) -> ir.DictAttr:
-    names = ["llvm.noundef", *([mark] if mark and arg.kind == "memory" else [])]
+def _argument_attributes(argument: ir.DictAttr) -> ir.DictAttr:
+    names = ["llvm.noundef"]
+    if "access" in argument:
+        mark = _ACCESS_MARKS.get(ir.StringAttr(argument["access"]).value)
+        names += [mark] if mark else []
     return ir.DictAttr.get({n: ir.UnitAttr.get() for n in names})
 
 
-def to_llvm_ir(module: ir.Module, target: targets.Target) -> str:
-    """LLVM IR text of all gpu.modules of a lowered module, which is taken apart by this. Raises CodegenError."""
+def to_llvm_ir(module: ModuleOp, target: targets.Target) -> str:
+    """LLVM IR text of all gpu.modules of a lowered module, which is taken apart by this. Raises PassError."""
     with module.context, module.operation.location:
         device = ir.Module.create()
         device.operation.attributes["llvm.target_triple"] = ir.StringAttr.get(target.triple)
@@ -186,23 +184,14 @@ def to_llvm_ir(module: ir.Module, target: targets.Target) -> str:
                 device.body.append(op)
         text = llvm.translate_module_to_llvmir(device.operation)  # pyright: ignore[reportAttributeAccessIssue]
     if text is None:
-        raise CodegenError(module.operation.location, "translation to LLVM IR failed")
+        raise PassError(module.operation, "translation to LLVM IR failed")
     return text
 
 
 def _check_unique(op: ir.Operation, names: dict[str, ir.Location]) -> None:
-    if "sym_name" not in op.attributes:
-        return
+    if op.name != "llvm.func":
+        return  # workgroup memory is named after its function
     name = _name(op)
     if name in names:
-        raise CodegenError(op.location, f"two gpu.modules define '{name}'; rename one, kernels share one code object")
+        raise PassError(op, f"two gpu.modules define '{name}'; rename one, kernels share one code object")
     names[name] = op.location
-
-
-def _from_mlir(error) -> CodegenError:
-    """The first diagnostic of a failed pass manager run, shortened to what a user can act on."""
-    diagnostics = error.error_diagnostics
-    if not diagnostics:
-        return CodegenError("", str(error))
-    first = diagnostics[0]
-    return CodegenError(first.location, first.message)

@@ -1,12 +1,10 @@
 """Fixtures shared by the code generation tests."""
 
-import sys
 from pathlib import Path
 
 import pytest
+import wave_mlir.dialect  # noqa: F401  (contexts know the dialect)
 from mlir import ir
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture
