@@ -1,20 +1,9 @@
-// RUN: wave-opt %s --split-input-file --verify-diagnostics --wave-prepare-rocdl=target=gfx942
-// RUN: not wave-opt %s --split-input-file --wave-prepare-rocdl=target=gfx1 2>&1 | FileCheck %s
-// CHECK: error: {{.*}}gfx1
+// RUN: wave-opt %s --split-input-file --verify-diagnostics --wave-prepare-rocdl
 
-// expected-error@+1 {{wave-prepare-rocdl needs a module in form gpu, this one is in form tile: run the pipeline 'tile-to-gpu' first}}
-module attributes {wave.form = "tile"} {
-}
-
-// -----
-
-module attributes {wave.form = "gpu", wave.target = "gfx942", gpu.container_module} {
+module attributes {wave.form = "gpu", wave.target = "gfx942"} {
   gpu.module @m {
-    // expected-error@+1 {{a block of 2048 x 1 x 1 = 2048 threads; gfx942 allows 1024}}
-    gpu.func @k(%a: memref<?xf32, #gpu.address_space<global>>) kernel attributes {
-        known_block_size = array<i32: 2048, 1, 1>, wave.grid = [#wave.expr<1>, #wave.expr<1>, #wave.expr<1>],
-        wave.symbols = {}, wave.args = [{kind = "memory", name = "a", dtype = f32, shape = [#wave.expr<64>],
-                                         access = "readwrite"}]} {
+    // expected-error@+1 {{kernel 'k': a block of 2048 x 1 x 1 = 2048 threads; gfx942 allows 1024}}
+    gpu.func @k() kernel attributes {known_block_size = array<i32: 2048, 1, 1>, wave.args = [], wave.grid = [1, 1, 1]} {
       gpu.return
     }
   }
@@ -22,11 +11,52 @@ module attributes {wave.form = "gpu", wave.target = "gfx942", gpu.container_modu
 
 // -----
 
-module attributes {wave.form = "gpu", wave.target = "gfx942", gpu.container_module} {
+module attributes {wave.form = "gpu", wave.target = "gfx942"} {
   gpu.module @m {
-    // expected-error@+1 {{wave.args}}
-    gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // expected-error@+1 {{kernel 'k' needs 65552 bytes of LDS; gfx942 has 65536 for a workgroup; use smaller tiles or fewer buffers}}
+    gpu.func @k() workgroup(%lds: memref<65552xi8, #gpu.address_space<workgroup>>)
+        kernel attributes {known_block_size = array<i32: 64, 1, 1>, wave.args = [], wave.grid = [1, 1, 1]} {
       gpu.return
     }
+  }
+}
+
+// -----
+
+module attributes {wave.form = "gpu", wave.target = "gfx942"} {
+  gpu.module @m {
+    // expected-error@+1 {{kernel 'k' lacks wave.grid}}
+    gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>, wave.args = []} {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {wave.form = "gpu", wave.target = "gfx942"} {
+  gpu.module @m {
+    gpu.func @k(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>, wave.grid = [1, 1, 1],
+        wave.args = [{kind = "scalar", name = "x", dtype = f32}]} {
+      // expected-error@+1 {{'math.tanh' on f32 has no instruction on gfx942}}
+      %0 = math.tanh %x : f32
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{no gpu.func with 'kernel' to generate code for}}
+module attributes {wave.form = "gpu", wave.target = "gfx942"} {
+  gpu.module @m {
+  }
+}
+
+// -----
+
+// expected-error@+1 {{unknown target 'gfx9'}}
+module attributes {wave.form = "gpu", wave.target = "gfx9"} {
+  gpu.module @m {
   }
 }

@@ -1,0 +1,26 @@
+// RUN: wave-opt %s --wave-finish-rocdl | FileCheck %s
+
+// CHECK: module attributes {{.*}}wave.form = "rocdl"
+// CHECK: llvm.mlir.global internal @lds() {addr_space = 3 : i32, alignment = 16 : i64}
+// CHECK-NOT: @__ocml
+// CHECK-LABEL: llvm.func @k
+// CHECK-SAME: %{{.*}}: !llvm.ptr<1> {llvm.noundef, llvm.readonly}, %{{.*}}: !llvm.ptr<1> {llvm.noundef, llvm.writeonly}, %{{.*}}: f32 {llvm.noundef}
+// CHECK-SAME: passthrough = {{\[}}["amdgpu-flat-work-group-size", "256,256"], ["amdgpu-agpr-alloc", "0"], ["uniform-work-group-size", "true"]]
+// CHECK: %[[E:.*]] = llvm.intr.exp2(%{{.*}}) : (f32) -> f32
+// CHECK: llvm.frem %[[E]], %{{.*}} : f32
+module attributes {wave.form = "gpu", wave.target = "gfx942"} {
+  gpu.module @m {
+    llvm.func @__ocml_exp2_f32(f32) -> f32
+    llvm.func @__ocml_fmod_f32(f32, f32) -> f32
+    llvm.mlir.global internal @lds() {addr_space = 3 : i32} : !llvm.array<64 x i8>
+    llvm.func @k(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %x: f32) attributes {
+        gpu.known_block_size = array<i32: 128, 2, 1>, rocdl.kernel, rocdl.flat_work_group_size = "1,1024",
+        wave.args = [{kind = "memory", name = "a", dtype = f32, access = "read"}, {kind = "memory", name = "b", dtype = f32, access = "write"},
+                     {kind = "scalar", name = "x", dtype = f32}]} {
+      %0 = llvm.call @__ocml_exp2_f32(%x) : (f32) -> f32
+      %1 = llvm.call @__ocml_fmod_f32(%0, %x) : (f32, f32) -> f32
+      llvm.store %1, %b : f32, !llvm.ptr<1>
+      llvm.return
+    }
+  }
+}
