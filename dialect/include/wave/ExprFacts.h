@@ -36,8 +36,9 @@ public:
   /// true, false: the condition holds for all values, for none. `budget`: points to enumerate at most.
   std::optional<bool> prove(ExprAttr condition, size_t budget = 1 << 16) const;
 
-  struct State;
   mlir::MLIRContext *getContext() const { return ctx; }
+  struct State;
+  State &getState() const { return *state; }
 
 private:
   mlir::MLIRContext *ctx;

@@ -62,8 +62,9 @@ struct Search {
   State &state;
   int budget = 300;
 
-  bool nonPositive(const LinearExpr &l, unsigned depth) {
-    if (state.rangeOf(l).hi <= 0)
+  /// l <= slack.
+  bool nonPositive(const LinearExpr &l, unsigned depth, int64_t slack = 0) {
+    if (state.rangeOf(l).hi <= slack)
       return true;
     if (depth == 0 || --budget < 0)
       return false;
@@ -78,14 +79,14 @@ struct Search {
         continue;
       for (const LinearExpr &u : all.lemmas)
         for (auto &[g, a] : u.terms)
-          if (eliminate(l, f, k, u, g, a, depth))
+          if (eliminate(l, f, k, u, g, a, depth, slack))
             return true;
     }
     return false;
   }
   /// Takes the term k * f out of l with the term a * g of u.
   bool eliminate(const LinearExpr &l, ExprAttr f, int64_t k, const LinearExpr &u, ExprAttr g, int64_t a,
-                 unsigned depth) {
+                 unsigned depth, int64_t slack) {
     if ((k > 0) != (a > 0))
       return false;
     ExprAttr q = divideMonomial(f, g);
@@ -111,7 +112,10 @@ struct Search {
     if (mulOverflow(u.constant, times, v) || v == INT64_MIN || !addLinear(next, q, -v))
       return false;
     llvm::erase_if(next.terms, [](auto &t) { return t.second == 0; });
-    return next.terms.size() <= l.terms.size() + 2 && nonPositive(next, depth - 1);
+    // scale * l <= scale * slack + scale - 1 is enough for an integer l
+    if (mulOverflow(slack, scale, slack) || addOverflow(slack, scale - 1, slack))
+      return false;
+    return next.terms.size() <= l.terms.size() + 2 && nonPositive(next, depth - 1, slack);
   }
 };
 } // namespace

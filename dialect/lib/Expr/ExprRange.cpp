@@ -128,6 +128,12 @@ Wide ExprFacts::State::computeRange(ExprAttr e) {
     return {0, 1};
   if (kind == ExprKind::Select)
     return hull(range(operand(e, 1)), range(operand(e, 2)));
+  if (kind == ExprKind::Mul) // a square is not negative
+    if (SmallVector<ExprAttr, 4> f = factorsOf(e); f.size() == 2 && f[0] == f[1]) {
+      Wide w = range(f[0]), square = product(w, w);
+      square = {w.lo >= 0 || w.hi <= 0 ? std::max<Int>(square.lo, 0) : 0, square.hi};
+      return product(square, {splitCoefficient(e).second, splitCoefficient(e).second});
+    }
   Wide r = range(operand(e, 0));
   for (Attribute a : e.getOperands().drop_front()) {
     Wide o = range(cast<ExprAttr>(a));

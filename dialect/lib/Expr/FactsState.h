@@ -26,6 +26,9 @@ struct ExprFacts::State {
   llvm::SmallVector<ExprAttr, 4> truths;                 // assumed conditions
   llvm::SmallVector<std::pair<ExprAttr, ExprAttr>, 2> replacements; // symbols assumed equal to an expression
   bool knowsSums = false;
+  /// The same facts with symbols of known residue class written as modulus * quotient + remainder (for proofs).
+  std::unique_ptr<ExprFacts> quotients;
+  llvm::SmallVector<std::pair<ExprAttr, ExprAttr>> quotientOf;
 
   llvm::DenseMap<mlir::Attribute, detail::Wide> ranges;
   llvm::DenseMap<mlir::Attribute, Congruence> congruences;
