@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from mlir import ir
 
-from .._wave import Layout, lane_table_expr, layout_plan
+from .._wave import Expr, Layout, lane_table_expr, layout_plan
 
 __all__ = ["Move", "Plan", "apply_plan", "plan"]
 
@@ -55,7 +55,7 @@ class Move:
             return "bpermute"
         return "dpp" if self.xor in _DPP_XORS else "swizzle"
 
-    def lane_expr(self, context: ir.Context | None = None) -> ir.Attribute | None:
+    def lane_expr(self, context: ir.Context | None = None) -> Expr | None:
         """The source lane as an expression of `lane`, right for served lanes; None when it is not linear over bits."""
         return lane_table_expr(list(self.lanes), context)
 
