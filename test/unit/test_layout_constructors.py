@@ -117,7 +117,7 @@ def test_cooperative_covers_once(
     extents = {**{f"D{i}": e for i, e in enumerate(others)}, "K": n}
     layout = cooperative_layout(extents, "K", vector, wave, waves, CONTEXT)
     sizes = block_sizes(wave, waves)
-    table = layout.table(sizes)  # fails when the layout counts more lanes or waves than there are
+    table = layout.table(sizes)
     assert all(layout.size(s) <= sizes[s] for s in sizes)
     owner = layout.owner_expr()
     once = np.zeros(int(np.prod(list(extents.values()))), dtype=int)
