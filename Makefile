@@ -1,15 +1,61 @@
-# make demo, make test: everything from a clean clone, in an environment of its own (.venv).
-# make dev: build in place against packages that are already in .venv.
-PYTHON ?= python3.11
-VENV ?= .venv
-PY := $(VENV)/bin/python
+# make demo    compile a kernel and run it on real data in the simulator
+# make test    all tests
+# Both work in a clean clone: they make the environment .venv and install what they need.
 
-.PHONY: dev
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+PY = $(VENV)/bin/python
+PIP = $(PY) -m pip --disable-pip-version-check --no-input --retries 10 --timeout 60 install -q --progress-bar off
+
+# What the extension is built from; sources in Python are used in place.
+BUILD_INPUTS = pyproject.toml CMakeLists.txt $(shell find dialect -type f)
+
+.DEFAULT_GOAL = help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-all lint docs dev clean
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+$(VENV)/built: $(BUILD_INPUTS)
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit(f"Python 3.11 is needed, $(PYTHON) is {v[0]}.{v[1]}: make PYTHON=…")'
+	@test -x $(PY) || { echo "making $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@echo "installing wave-mlir into $(VENV) (downloads about 450 MB the first time)"
+	@$(PY) tools/build_requirements.py > $(VENV)/build-requirements.txt
+	@$(PIP) -r $(VENV)/build-requirements.txt
+	@PATH="$(abspath $(VENV))/bin:$$PATH" $(PIP) --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/with-%: $(VENV)/built
+	@echo "installing what the $* needs"
+	@PATH="$(abspath $(VENV))/bin:$$PATH" $(PIP) --no-build-isolation -e '.[$*]'
+	@touch $@
+
+demo: $(VENV)/with-demo
+	@$(PY) examples/digits.py
+
+test: $(VENV)/with-test
+	@$(PY) tools/run_tests.py
+
+# make test-all    the slow sweeps too
+test-all: $(VENV)/with-test
+	@$(PY) tools/run_tests.py --all
+
+# make lint    ruff, pyright and the direction of imports
+lint: $(VENV)/with-test
+	@$(PY) -m ruff check .
+	@$(PY) tools/lint_imports.py
+	@$(PY) tools/typecheck.py
+
+# make docs    the reference pages that are generated
+docs: $(VENV)/built
+	@$(PY) tools/pass_docs.py --write
+
+# make dev    build again in place, with packages that are in .venv already
 dev:
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m pip install -q --no-build-isolation --no-deps -e .
+	@PATH="$(abspath $(VENV))/bin:$$PATH" $(PIP) --no-build-isolation --no-deps -e .
 
-.PHONY: check-fast
-check-fast:
-	$(PY) -c 'from lit.main import main; main()' -q test
-	$(PY) -m pytest -q test
+# make clean    remove the environment and what was built
+clean:
+	rm -rf $(VENV) build demo-out

@@ -227,8 +227,8 @@ def _report_internal_error(instance: Pass, op: ir.Operation, error: BaseExceptio
     _show_traceback(error)
     notes: list[tuple[ir.Location, str]] = []
     text = f"{type(error).__name__}: {error}"
-    if isinstance(error, ir.MLIRError):
-        infos = list(error.error_diagnostics)
+    if type(error).__name__ == "MLIRError":  # made at run time by mlir's __init__: not in its stubs
+        infos: list[ir.DiagnosticInfo] = list(getattr(error, "error_diagnostics", ()))
         text = infos[0].message if infos else text
         notes = [(d.location, d.message) for i in infos for d in (i, *i.notes)]
     if "WAVE_TRACEBACK" not in os.environ:

@@ -1,0 +1,72 @@
+"""Run pyright on the package as it is installed: sources, passes and generated modules in one tree of links.
+
+    python tools/typecheck.py [pyright's arguments]
+
+pyright cannot follow the editable install's import hook, and `passes/` is not below `python/`. Run it with the Python that
+has wave_mlir installed. Its paths are printed as those of the sources. Exit code: pyright's.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TREE = ROOT / "build" / "typecheck"
+CONFIG = """{
+  "include": ["wave_mlir"],
+  "exclude": ["**/_wave.pyi", "**/_wave_ops_gen.py", "**/_wave_enums_gen.py"],
+  "extraPaths": ["."],
+  "pythonVersion": "3.11",
+  "typeCheckingMode": "basic",
+  "reportMissingModuleSource": false
+}
+"""
+
+
+def installed_package() -> list[Path]:
+    """Folders of wave_mlir in this Python: generated modules and the extension are only there."""
+    spec = importlib.util.find_spec("wave_mlir")
+    if spec is None:
+        sys.exit("wave_mlir is not installed in this Python; `make dev` installs it")
+    return [Path(p) for p in spec.submodule_search_locations or []]
+
+
+def link(source: Path, destination: Path) -> None:
+    """Link each file below `source` at the same place below `destination`, where nothing stands yet."""
+    for path in sorted(source.rglob("*")):
+        target = destination / path.relative_to(source)
+        if path.is_file() and path.suffix in (".py", ".pyi", ".so") and not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.symlink(path, target)
+
+
+def build_tree() -> None:
+    """Make the tree of links anew."""
+    shutil.rmtree(TREE, ignore_errors=True)
+    package = TREE / "wave_mlir"
+    link(ROOT / "python" / "wave_mlir", package)
+    link(ROOT / "passes", package / "passes")
+    for folder in installed_package():
+        if (folder / "_wave.pyi").exists() or list(folder.glob("_wave*.so")):
+            link(folder, package)
+    (TREE / "pyrightconfig.json").write_text(CONFIG)
+
+
+def main(arguments: list[str]) -> int:
+    """Build the tree, run pyright, print its findings with the sources' paths."""
+    build_tree()
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--project", str(TREE), *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    text = run.stdout + run.stderr
+    text = text.replace(f"{TREE}/wave_mlir/passes/", "passes/").replace(f"{TREE}/wave_mlir/", "python/wave_mlir/")
+    print(text.strip())
+    return run.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
