@@ -2,8 +2,8 @@
 
     python tools/lint_imports.py [ROOT]
 
-Prints `file:line: …` for each import that a part may not make, and exits with 1 if there is one. Imports inside functions
-count; those under `if TYPE_CHECKING:` do too, since a type names a part as much as a call does.
+Prints `file:line: …` for each import that a part may not make, and exits with 1 if there is one. Imports inside
+functions count; those under `if TYPE_CHECKING:` do too, since a type names a part as much as a call does.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ def section(name: str, cls: type[Pass]) -> str:
     info = cls.info
     lines = [f"## {name}", "", inspect.cleandoc(cls.__doc__ or ""), ""]
     accepted = " or ".join(info.requires) or "any form"
-    lines.append(f"Requires: {accepted}. Establishes: {info.establishes or 'nothing new'}. Runs on: `{info.anchor or 'any op'}`.")
+    leaves = info.establishes or "nothing new"
+    lines.append(f"Requires: {accepted}. Establishes: {leaves}. Runs on: `{info.anchor or 'any op'}`.")
     options = options_of(cls).values()
     if options:
         lines += ["", "| option | meaning |", "|---|---|"]

@@ -2,8 +2,8 @@
 
     python tools/typecheck.py [pyright's arguments]
 
-pyright cannot follow the editable install's import hook, and `passes/` is not below `python/`. Run it with the Python that
-has wave_mlir installed. Its paths are printed as those of the sources. Exit code: pyright's.
+pyright cannot follow the editable install's import hook, and `passes/` is not below `python/`. Run it with the Python
+that has wave_mlir installed. Its paths are printed as those of the sources. Exit code: pyright's.
 """
 
 from __future__ import annotations
