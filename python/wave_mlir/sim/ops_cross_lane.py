@@ -32,22 +32,20 @@ def _shuffle(c: Compiler, op: ir.Operation) -> None:
     value, offset, width = (c.use(v) for v in op.operands)
     result, valid = c.define(op.results[0]), c.define(op.results[1])
     mode = str(op.attributes["mode"]).removesuffix(">").split()[-1]
+    lane = np.arange(c.lanes, dtype=np.int64)[None, :]
     moves = {
         "xor": lambda by: lane ^ by,
         "up": lambda by: lane - by,
         "down": lambda by: lane + by,
         "idx": lambda by: by,
     }
-    lane = np.arange(c.lanes, dtype=np.int64)[None, :]
 
     def step(cohort: Cohort) -> None:
         env = cohort.env
         by, size = env[offset].astype(np.int64), env[width].astype(np.int64)
         end = (lane + size) // size * size
         start = end - size
-        source = {"xor": lambda: lane ^ by, "up": lambda: lane - by, "down": lambda: lane + by, "idx": lambda: by}[
-            mode
-        ]()
+        source = moves[mode](by)
         inside = (source >= (0 if mode == "idx" else start)) & (source < end)
         source = np.where(inside & (source >= 0) & (source < c.lanes), source, lane)
         env[result] = from_lanes(cohort, env[value], source)

@@ -20,6 +20,7 @@ import numpy as np
 from .waits import (
     ASYNC,
     ATOMIC,
+    ATOMICS,
     COUNT_MASK,
     FOREIGN,
     KIND_SHIFT,
@@ -149,7 +150,9 @@ class Shadow:
         if not clash.any():
             return None
         if access.kind == ATOMIC:
-            self.writes[cells[clash]] |= MANY_WAVES << WAVE_SHIFT
+            self.writes[cells[clash]] |= ATOMICS << KIND_SHIFT
+            foreign = clash & (self._groups(left) != self._spread(access.group, each))
+            self.writes[cells[foreign]] |= MANY_WAVES << WAVE_SHIFT
             return None
         return self._conflict("race", access, clash, left, cells, each, True)
 
@@ -174,9 +177,9 @@ class Shadow:
     ) -> Conflict | None:
         """An earlier write that is not ordered before this access."""
         kind = (found >> KIND_SHIFT) & 3
-        suspect = (found != 0) & ((found >> WAVE_SHIFT != wave1) | (kind == ASYNC))
+        suspect = (found != 0) & ((found >> WAVE_SHIFT != wave1) | (kind == ASYNC) | (kind == ATOMICS))
         if access.kind == ATOMIC:
-            suspect &= kind != ATOMIC
+            suspect &= kind < ATOMIC
         if not suspect.any():
             return None
         at = np.flatnonzero(suspect)
@@ -184,7 +187,7 @@ class Shadow:
         where = at // each
         ordered = access.waits.ordered(records, access.wave1[where], access.passed[where], access.counter)
         if self.shared_by_groups:
-            ordered &= self.group_of[np.minimum(records >> WAVE_SHIFT, self.group_of.size - 1)] == access.group[where]
+            ordered &= self._groups(records) == access.group[where]
         if ordered.all():
             return None
         bad = np.zeros(found.shape, dtype=bool)
@@ -230,7 +233,14 @@ class Shadow:
                 foreign = clash & (self.group_of[left >> WAVE_SHIFT] != group)
                 self.reads[cells[foreign]] |= FOREIGN
 
+    def _groups(self, records: np.ndarray) -> np.ndarray:
+        """Workgroup of the wave in each record; -2 where several workgroups are meant."""
+        return self.group_of[np.minimum(records >> WAVE_SHIFT, self.group_of.size - 1)]
+
     def _join_atomics(self, access: Access, found: np.ndarray, record: np.ndarray, each: int) -> np.ndarray:
-        """Records of atomics where another wave's atomic stands already: by many waves from now on."""
-        other = (((found >> KIND_SHIFT) & 3) == ATOMIC) & (found >> WAVE_SHIFT != record >> WAVE_SHIFT)
-        return np.where(other, record | (MANY_WAVES << WAVE_SHIFT), record)
+        """Records where other waves' atomics stand already: by several waves of a workgroup, or of several."""
+        kind = (found >> KIND_SHIFT) & 3
+        other = (kind >= ATOMIC) & ((found >> WAVE_SHIFT != record >> WAVE_SHIFT) | (kind == ATOMICS))
+        record = np.where(other, record | (ATOMICS << KIND_SHIFT), record)
+        foreign = other & (self._groups(found) != self._spread(access.group, each))
+        return np.where(foreign, record | (MANY_WAVES << WAVE_SHIFT), record)

@@ -13,8 +13,8 @@ import numpy as np
 WAVE_SHIFT, KIND_SHIFT, OP_SHIFT = 42, 40, 24
 COUNT_MASK = (1 << OP_SHIFT) - 1
 OP_MASK = (1 << (KIND_SHIFT - OP_SHIFT)) - 1
-PLAIN, ASYNC, ATOMIC = 0, 1, 2
-"""Kinds of write records, in the two bits at KIND_SHIFT."""
+PLAIN, ASYNC, ATOMIC, ATOMICS = 0, 1, 2, 3
+"""Kinds of write records, in the two bits at KIND_SHIFT; ATOMICS: by several waves of one workgroup."""
 MULTI, FOREIGN = 1 << (KIND_SHIFT + 1), 1 << KIND_SHIFT
 """Flags of read records, in the same bits: read by several waves since the last barrier; by several workgroups."""
 MANY_WAVES = (1 << 21) - 1
@@ -70,7 +70,7 @@ class Waits:
             return np.where(kind == ASYNC, self._done("vm", writer, wave1, passed, count), by_barrier)
         plain = self._done(counter, writer, wave1, passed, count) | (writer + 1 == wave1)
         copied = self._done("vm", writer, wave1, passed, count)
-        return np.where(kind == ASYNC, copied, np.where(kind == ATOMIC, by_barrier, plain))
+        return np.where(kind == ASYNC, copied, np.where(kind >= ATOMIC, by_barrier, plain))
 
     def _done(
         self, counter: str, writer: np.ndarray, wave1: np.ndarray, passed: np.ndarray, count: np.ndarray

@@ -304,12 +304,14 @@ def test_odd_width_wraps():
 
 
 FAULTS = {
-    "division": "%z = arith.constant 0 : i32\n%d = arith.index_cast %lane : index to i32\n%y0 = arith.divsi %z, %d : i32",
+    "division": "%z = arith.constant 0 : i32\n%d = arith.index_cast %lane : index to i32\n"
+    "%y0 = arith.divsi %z, %d : i32",
     "overflow": "%big = arith.constant 2147483647 : i32\n%d = arith.index_cast %lane : index to i32\n"
     "%y0 = arith.addi %big, %d overflow<nsw> : i32",
 }
 CLEAN = {
-    "division": "%z = arith.constant 1 : i32\n%d = arith.index_cast %lane : index to i32\n%e = arith.addi %d, %z : i32\n"
+    "division": "%z = arith.constant 1 : i32\n%d = arith.index_cast %lane : index to i32\n"
+    "%e = arith.addi %d, %z : i32\n"
     "%y0 = arith.divsi %z, %e : i32",
     "overflow": "%big = arith.constant 2147483584 : i32\n%d = arith.index_cast %lane : index to i32\n"
     "%y0 = arith.addi %big, %d overflow<nsw> : i32",

@@ -74,7 +74,7 @@ def test_mfma(kind, m, k, held):
 
 
 def test_mfma_of_blocks():
-    """32x32x1 with 2 blocks: lane l holds row l mod 32 of block l div 32; accumulators of block b from register 16*b."""
+    """32x32x1 with 2 blocks: lane l holds row l mod 32 of block l div 32; block b from register 16*b."""
     a, b = RNG.integers(-5, 5, (2, 64)).astype(np.float32)
     body = """%z = arith.constant dense<0.0> : vector<32xf32>
       %y0 = amdgpu.mfma 32x32x1 %x0 * %x1 + %z {blocks = 2 : i32} blgp = none : f32, f32, vector<32xf32>"""
