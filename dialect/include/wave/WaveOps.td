@@ -1,16 +1,10 @@
 #ifndef WAVE_OPS_TD
 #define WAVE_OPS_TD
-include "wave/WaveDialect.td"
-include "wave/WaveExpr.td"
+// Everything of the dialect. The op files are also generated from one by one (see CMakeLists.txt).
+include "wave/WaveComputeOps.td"
+include "wave/WaveElementwiseOps.td"
+include "wave/WaveKernelOps.td"
 include "wave/WaveLayout.td"
-include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/BuiltinAttributeInterfaces.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-class Wave_Op<string mnemonic, list<Trait> traits = []> : Op<Wave_Dialect, mnemonic, traits>;
-
-def Wave_ReturnOp : Wave_Op<"return", [Terminator, Pure]> {
-  let summary = "end of a kernel";
-  let assemblyFormat = "attr-dict";
-}
+include "wave/WaveMemoryOps.td"
+include "wave/WaveSyncOps.td"
 #endif
