@@ -51,6 +51,7 @@ class MachineModule:
         except RuntimeError as error:
             raise CodegenError(f"LLVM IR is invalid: {' '.join(str(error).split())}") from None
         self._machine = _target_machine(target.triple, target.name)
+        self._machine.set_asm_verbosity(True)  # comments with code size and block names
         options = llvm.create_pipeline_tuning_options(speed_level=OPTIMIZATION_LEVEL)
         builder = llvm.create_pass_builder(self._machine, options)
         builder.getModulePassManager().run(self._module, builder)
