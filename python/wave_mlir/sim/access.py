@@ -294,10 +294,10 @@ def load_at(
     if "alignment" in checks:
         check_alignment(cohort, plan, storage, at, active)
     count_operation(cohort, plan, storage.space, active)
-    at = _clamped(at, active, storage, plan.size, "bounds" in checks)
-    if at is None:
+    inside = _clamped(at, active, storage, plan.size, "bounds" in checks)
+    if inside is None:
         return np.zeros((1, 1, plan.count), dtype=plan.dtype.np)
-    flat = flat_addresses(cohort, storage, at)
+    flat = flat_addresses(cohort, storage, inside)
     if storage.shadow is not None:
         record(cohort, plan, storage, flat, active, reads=True, writes=False)
     return storage.load(flat, plan.dtype, plan.count)

@@ -182,7 +182,7 @@ def _bind_abi(
     extents = {name: n for name, n in numbers.items() if name in abi.dynamic_symbols}
     values, shapes, names = [], {}, [a.name for a in abi.args]
     strided = {a.memory for a in abi.args if a.kind == "stride"}
-    by_name = {a.name: v for a, v in zip(abi.memories, args, strict=False)}
+    by_name = {a.name: v for a, v in zip(abi.memories, args, strict=False) if isinstance(v, np.ndarray)}
     for number, (argument, kind) in enumerate(zip(abi.args, kinds, strict=True)):
         if argument.kind == "memory":
             array = args[number]

@@ -21,10 +21,15 @@ Value = np.ndarray | MemRef | Resource
 Mask = np.ndarray | None
 
 
+def take_array(values: np.ndarray, chosen: np.ndarray, waves: int) -> np.ndarray:
+    """`take` of an array."""
+    return values[chosen] if values.ndim and values.shape[0] == waves and waves > 1 else values
+
+
 def take(value: object, chosen: np.ndarray, waves: int) -> object:
     """The part of a value that belongs to the chosen waves (positions in a cohort of `waves`)."""
     if isinstance(value, np.ndarray):
-        return value[chosen] if value.ndim and value.shape[0] == waves and waves > 1 else value
+        return take_array(value, chosen, waves)
     if isinstance(value, MemRef):
         pick = lambda v: take(v, chosen, waves)  # noqa: E731
         return replace(
@@ -36,7 +41,7 @@ def take(value: object, chosen: np.ndarray, waves: int) -> object:
             origin=pick(value.origin),
         )
     if isinstance(value, Resource):
-        return Resource(take(value.address, chosen, waves), take(value.valid, chosen, waves))
+        return Resource(take_array(value.address, chosen, waves), take_array(value.valid, chosen, waves))
     if isinstance(value, tuple | list):
         return type(value)(take(v, chosen, waves) for v in value)
     return value
@@ -63,8 +68,10 @@ def join(first: object, second: object, waves: tuple[int, int]) -> object:
             origin=both("origin"),
         )
     if isinstance(first, Resource) and isinstance(second, Resource):
-        return Resource(join(first.address, second.address, waves), join(first.valid, second.valid, waves))
-    if isinstance(first, tuple | list) and type(first) is type(second) and len(first) == len(second):
+        return Resource(
+            _join_arrays(first.address, second.address, waves), _join_arrays(first.valid, second.valid, waves)
+        )
+    if isinstance(first, tuple | list) and isinstance(second, tuple | list) and len(first) == len(second):
         return type(first)(join(a, b, waves) for a, b in zip(first, second, strict=True))
     if isinstance(first, int) and isinstance(second, int):
         if first == second:
@@ -162,8 +169,9 @@ class Cohort:
         """A cohort of the chosen waves (a boolean per wave or positions)."""
         positions = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
         cut = lambda v: take(v, positions, self.size)  # noqa: E731
+        mask = None if self.mask is None else take_array(self.mask, positions, self.size)
         stack = [type(f)(**{d.name: cut(getattr(f, d.name)) for d in fields(f)}) for f in self.stack]
-        return Cohort(self.machine, self.waves[positions], self.pc, [cut(v) for v in self.env], cut(self.mask), stack)
+        return Cohort(self.machine, self.waves[positions], self.pc, [cut(v) for v in self.env], mask, stack)
 
     def keep(self, chosen: np.ndarray) -> Cohort:
         """Cut away and return the waves not chosen (a boolean per wave); the chosen ones stay in this cohort."""

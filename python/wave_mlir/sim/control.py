@@ -130,9 +130,10 @@ class _If:
     def _cut(self, cohort: Cohort, decision: Decision) -> None:
         """Leave in the cohort waves that all decide alike; send the other groups on their own way."""
         assert decision.waves_yes is not None and decision.waves_no is not None
-        only_yes, only_no = ~decision.waves_no, ~decision.waves_yes & decision.waves_no
-        mixed = decision.waves_yes & decision.waves_no
-        kinds = [k for k in (only_yes, mixed, only_no) if k.any()]
+        only_yes = np.logical_not(decision.waves_no)
+        only_no = np.logical_and(np.logical_not(decision.waves_yes), decision.waves_no)
+        mixed = np.logical_and(decision.waves_yes, decision.waves_no)
+        kinds = [np.asarray(k) for k in (only_yes, mixed, only_no) if k.any()]
         if len(kinds) == 1:
             return
         for kind in kinds[1:]:
@@ -283,9 +284,9 @@ class _Loop:
         if not decision.no:
             return True
         assert decision.lanes is not None and decision.waves_yes is not None
-        lanes, done = decision.lanes, ~decision.waves_yes
+        lanes, done = decision.lanes, np.logical_not(decision.waves_yes)
         if not self.masked and done.any():
-            gone = cohort.keep(~done)
+            gone = cohort.keep(np.logical_not(done))
             self.finish(gone, exit_values)
             gone.pc = self.leave(gone)
             cohort.machine.add(gone)

@@ -153,7 +153,7 @@ def constant_array(attribute: ir.Attribute, kind: ir.Type) -> np.ndarray:
         count = int(np.prod(shape))
         if attribute.is_splat:
             return np.broadcast_to(
-                constant_array(attribute.get_splat_value(), attribute.type.element_type)[..., None], (1, 1, count)
+                constant_array(attribute.get_splat_value(), ir.ShapedType(kind).element_type)[..., None], (1, 1, count)
             ).reshape(1, 1, *shape)
         flat = _dense_constant(attribute, dtype, count)
     else:

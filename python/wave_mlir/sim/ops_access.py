@@ -192,11 +192,11 @@ def _transfer(c: Compiler, op: ir.Operation) -> None:
     groups = c.operand_groups(op)
     reads = op.name == "vector.transfer_read"
     if reads:
-        (source,), index_values, (padding,), masks = groups
+        (source,), index_values, (other,), masks = groups
         shape = c.shape(op.results[0])
     else:
-        (value_in,), (source,), index_values, masks = groups
-        shape = c.shape(value_in)
+        (other,), (source,), index_values, masks = groups
+        shape = c.shape(other)
     rank = len(ir.MemRefType(source.type).shape)
     dims = ", ".join(f"d{i}" for i in range(rank))
     if len(shape) != 1 or str(op.attributes["permutation_map"]) != f"affine_map<({dims}) -> (d{rank - 1})>":
@@ -205,8 +205,8 @@ def _transfer(c: Compiler, op: ir.Operation) -> None:
     c.note_access(source, reads=reads, writes=not reads)
     elements = _Elements(c, op, source, list(index_values))
     mask = c.use(masks[0]) if masks else None
-    data = c.define(op.results[0]) if reads else c.use(value_in)
-    fill = c.use(padding) if reads else -1
+    data = c.define(op.results[0]) if reads else c.use(other)
+    fill = c.use(other) if reads else -1
     steps = _steps(shape[0])
 
     def lanes_of(cohort: Cohort) -> np.ndarray:
@@ -292,7 +292,9 @@ def atomic_update(
     values = np.broadcast_to(values, shape)
     window = storage.window(plan.dtype.size)
     kind = np.dtype(f"u{plan.dtype.np.itemsize}") if as_unsigned else plan.dtype.np
-    addresses, operands = flat[lanes], values[lanes].view(kind)
+    addresses, operands = flat[lanes], values[lanes]
+    if operands.dtype.names is None:
+        operands = operands.view(kind)
     results = np.empty(addresses.shape, dtype=plan.dtype.np)
     pending = np.arange(addresses.size)
     while pending.size:  # one round for each lane of the most contended address

@@ -150,7 +150,7 @@ def _shift_function(name: str, dtype: DType) -> Binary:
 
 def _fault(cohort: Cohort, info: OpInfo, kind: str, bad: np.ndarray, text: str) -> None:
     """Report a fault of the active lanes among `bad` (waves or 1, lanes or 1, …)."""
-    bad = bad.reshape(*bad.shape[:2], -1).any(axis=2)
+    bad = np.asarray(bad.reshape(*bad.shape[:2], -1).any(axis=2))
     if cohort.mask is not None:
         bad = bad & cohort.mask
     if not bad.any():

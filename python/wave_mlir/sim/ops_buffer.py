@@ -187,7 +187,8 @@ def _raw_cmpswap(c: Compiler, op: ir.Operation) -> None:
     c.note_access(memref, reads=True, writes=True, atomic=True)
     address = _RawAddress(c, op, memref, indices, scalar)
     new, expected, result = c.use(new_in), c.use(expected_in), c.define(op.results[0])
-    pair = np.dtype([("new", plan.dtype.np), ("expected", plan.dtype.np)])
+    bits = np.dtype(f"u{plan.dtype.np.itemsize}")  # compared bit by bit, as the hardware does
+    pair = np.dtype([("new", bits), ("expected", bits)])
 
     def swap(old: np.ndarray, operand: np.ndarray) -> np.ndarray:
         return np.where(old == operand["expected"], operand["new"], old)
@@ -203,8 +204,8 @@ def _raw_cmpswap(c: Compiler, op: ir.Operation) -> None:
             env[result] = np.zeros((1, 1), dtype=plan.dtype.np)
             return
         both = np.empty(np.broadcast_shapes(env[new].shape, env[expected].shape), dtype=pair)
-        both["new"], both["expected"] = env[new], env[expected]
-        env[result] = atomic_update(cohort, plan, ref, where, both, swap, lanes)
+        both["new"], both["expected"] = (np.ascontiguousarray(env[s]).view(bits) for s in (new, expected))
+        env[result] = atomic_update(cohort, plan, ref, where, both, swap, lanes, as_unsigned=True)
 
     c.emit(step)
 

@@ -274,7 +274,7 @@ def emit_lanes(c: Compiler, op: ir.Operation, source: np.ndarray) -> None:
 @handles("amdgpu.swizzle_bitmode")
 def _swizzle(c: Compiler, op: ir.Operation) -> None:
     masks = [c.integer(op, name) for name in ("and_mask", "or_mask", "xor_mask")]
-    emit_lanes(c, op, swizzle_sources(*masks, c.lanes))
+    emit_lanes(c, op, swizzle_sources(masks[0], masks[1], masks[2], c.lanes))
 
 
 @handles("amdgpu.permlane_swap")

@@ -284,7 +284,8 @@ class _Affine:
             return values[expression.position]
         if isinstance(expression, ir.AffineSymbolExpr):
             return values[self.dims + expression.position]
-        left, right = (self.evaluate(e, values) for e in (expression.lhs, expression.rhs))
+        binary = ir.AffineBinaryExpr(expression)
+        left, right = (self.evaluate(e, values) for e in (binary.lhs, binary.rhs))
         if isinstance(expression, ir.AffineAddExpr):
             return left + right
         if isinstance(expression, ir.AffineMulExpr):

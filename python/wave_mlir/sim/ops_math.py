@@ -22,7 +22,7 @@ Unary = Callable[[np.ndarray], np.ndarray]
 
 def _by_element(function: Callable[[float], float]) -> Unary:
     lifted = np.frompyfunc(function, 1, 1)
-    return lambda a: lifted(a).astype(np.float64)
+    return lambda a: np.asarray(lifted(a), dtype=np.float64)
 
 
 def round_half_away(a: np.ndarray) -> np.ndarray:

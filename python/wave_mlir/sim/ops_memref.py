@@ -9,6 +9,7 @@ from mlir import ir
 
 from .cohort import Cohort
 from .dtypes import element_type
+from .errors import SimError
 from .memory import MemRef
 from .program import Compiler, Private, handles
 
@@ -154,9 +155,20 @@ def _same(c: Compiler, op: ir.Operation) -> None:
     c.emit(step)
 
 
+def known_extent(memref: MemRef, dim: int) -> int | np.ndarray:
+    """Extent of a dim. Raises SimError where a pointer gives none."""
+    extent = memref.shape[dim]
+    if extent is None:
+        raise SimError("unsupported", "the extent of a memref made from a pointer is not known")
+    return extent
+
+
 @handles("memref.collapse_shape")
 def _collapse(c: Compiler, op: ir.Operation) -> None:
-    source, groups = c.use(op.operands[0]), [list(g) for g in op.attributes["reassociation"]]
+    source, groups = (
+        c.use(op.operands[0]),
+        [list(ir.ArrayAttr(g)) for g in ir.ArrayAttr(op.attributes["reassociation"])],
+    )
     numbers = [[int(ir.IntegerAttr(i).value) for i in g] for g in groups]
     c.define(op.results[0])
     _keep_roots(c, op)
@@ -168,7 +180,7 @@ def _collapse(c: Compiler, op: ir.Operation) -> None:
         for dims in numbers:
             extent: int | np.ndarray = 1
             for dim in dims:
-                extent = extent * base.shape[dim]
+                extent = np.multiply(extent, known_extent(base, dim))
             shape.append(extent)
             strides.append(base.strides[dims[-1]])
         cohort.env[result] = replace(base, shape=tuple(shape), strides=tuple(strides))
@@ -216,7 +228,9 @@ def _metadata(c: Compiler, op: ir.Operation) -> None:
     _keep_roots(c, op)
     rank = len(rest) // 2
 
-    def as_array(value: int | np.ndarray) -> np.ndarray:
+    def as_array(value: int | np.ndarray | None) -> np.ndarray:
+        if value is None:
+            raise c.unsupported("the extent is not known")
         return np.atleast_2d(np.asarray(value, dtype=np.int64))
 
     def step(cohort: Cohort) -> None:

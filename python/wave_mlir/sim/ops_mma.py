@@ -150,9 +150,8 @@ def _lane_permutation(blgp: str, lanes: int) -> np.ndarray | None:
 def _mfma(c: Compiler, op: ir.Operation) -> None:
     a_in, b_in, acc_in = op.operands
     acc_type, operand_type = c.dtype(acc_in), c.dtype(a_in)
-    shape = Shape(
-        *(c.integer(op, n) for n in "mnk"), c.integer(op, "blocks", 1), c.lanes, 1 if acc_type.np == np.float64 else 4
-    )
+    m, n, k = (c.integer(op, name) for name in "mnk")
+    shape = Shape(m, n, k, c.integer(op, "blocks", 1), c.lanes, 1 if acc_type.np == np.float64 else 4)
     if c.lanes != 64:
         raise c.unsupported("mfma needs waves of 64 lanes")
     bytes_packed = operand_type.kind == "int" and operand_type.bits > 8
@@ -216,7 +215,8 @@ def _scaled_positions(shape: Shape, bits: int) -> np.ndarray:
 @handles("amdgpu.scaled_mfma")
 def _scaled_mfma(c: Compiler, op: ir.Operation) -> None:
     a_in, b_in, acc_in, scale_a, scale_b = op.operands
-    shape = Shape(*(c.integer(op, n) for n in "mnk"), 1, c.lanes, 4)
+    m, n, k = (c.integer(op, name) for name in "mnk")
+    shape = Shape(m, n, k, 1, c.lanes, 4)
     reads = [_vector(c, v, c.use(v)) for v in (a_in, b_in, acc_in, scale_a, scale_b)]
     choose = [c.integer(op, "scalesIdxA"), c.integer(op, "scalesIdxB")]
     result = c.define(op.results[0])
