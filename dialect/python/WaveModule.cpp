@@ -1,6 +1,7 @@
 //===- WaveModule.cpp - the Python extension -----------------------------------===//
 #include "PassModule.h"
 #include "wave/Bridge.h"
+#include "AttrModule.h"
 #include "ExprModule.h"
 #include "LayoutModule.h"
 #include "mlir/Bindings/Python/IRCore.h"
@@ -12,6 +13,8 @@ namespace D = mlir::python::MLIR_BINDINGS_PYTHON_DOMAIN;
 NB_MODULE(_wave, m) {
   wave::bindExpressions(m);
   wave::bindLayouts(m);
+  wave::bindTypes(m);
+  wave::bindConstraints(m);
   m.def("insert_into_registry", [](MlirDialectRegistry r) {
     mlirDialectHandleInsertDialect(mlirGetDialectHandle__wave__(), r);
   });

@@ -229,3 +229,193 @@ def lane_table_expr(table: Sequence[int], context: ir.Context | None = None) -> 
 def bank_conflicts(
     addresses: Sequence[int], width: int, banks: int, phases: Sequence[Sequence[int]], bank_bytes: int = 4
 ) -> list[int]: ...
+
+_ExprLike = Expr | int | str
+_SymbolLike = Expr | str
+_AxisLike = int | Literal["x", "y", "z"]
+
+class TileType(ir.Type):
+    """`!wave.tile<[M, K], f16, #layout>`: a tile of a tensor held in registers."""
+
+    def __init__(self, cast_from_type: ir.Type) -> None: ...
+    @staticmethod
+    def get(dims: Sequence[_SymbolLike] | None, element_type: ir.Type, layout: ir.Attribute | None = None) -> TileType: ...
+    @property
+    def dims(self) -> list[str] | None: ...
+    @property
+    def element_type(self) -> ir.Type: ...
+    @property
+    def layout(self) -> Layout | None: ...
+    @property
+    def known(self) -> bool: ...
+    def with_layout(self, layout: ir.Attribute | None) -> TileType: ...
+    def with_element_type(self, element_type: ir.Type) -> TileType: ...
+
+class MemoryType(ir.Type):
+    """`!wave.memory<[M, K], f16, global>`: a tensor in memory."""
+
+    def __init__(self, cast_from_type: ir.Type) -> None: ...
+    @staticmethod
+    def get(
+        shape: Sequence[_ExprLike],
+        element_type: ir.Type,
+        space: Literal["global", "shared", "register"],
+        strides: Sequence[_ExprLike | None] | None = None,
+    ) -> MemoryType: ...
+    @property
+    def shape(self) -> list[Expr]: ...
+    @property
+    def element_type(self) -> ir.Type: ...
+    @property
+    def space(self) -> str: ...
+    @property
+    def strides(self) -> list[Expr | None] | None: ...
+    @property
+    def element_strides(self) -> list[Expr | None]: ...
+
+class WorkgroupConstraintAttr(ir.Attribute):
+    """`#wave.workgroup<M, BLOCK_M, x>`: a dim is cut in tiles, one a workgroup."""
+
+    @staticmethod
+    def get(
+        dim: _SymbolLike,
+        tile: _ExprLike,
+        axis: _AxisLike,
+        *,
+        fn: _ExprLike | None = None,
+        iters: _ExprLike | None = None,
+        secondary: bool = False,
+        context: ir.Context | None = None,
+    ) -> WorkgroupConstraintAttr: ...
+    @property
+    def dim(self) -> str: ...
+    @property
+    def tile(self) -> Expr: ...
+    @property
+    def axis(self) -> int: ...
+    @property
+    def fn(self) -> Expr | None: ...
+    @property
+    def iters(self) -> Expr | None: ...
+    @property
+    def secondary(self) -> bool: ...
+
+class TilingConstraintAttr(ir.Attribute):
+    """`#wave.tiling<K, BLOCK_K>`: a dim is walked by a loop."""
+
+    @staticmethod
+    def get(
+        dim: _SymbolLike,
+        tile: _ExprLike | None = None,
+        *,
+        iters: _ExprLike | None = None,
+        start: _ExprLike | None = None,
+        context: ir.Context | None = None,
+    ) -> TilingConstraintAttr: ...
+    @property
+    def dim(self) -> str: ...
+    @property
+    def tile(self) -> Expr | None: ...
+    @property
+    def iters(self) -> Expr | None: ...
+    @property
+    def start(self) -> Expr | None: ...
+
+class WaveConstraintAttr(ir.Attribute):
+    """`#wave.wave<M, 32>`: the workgroup's part of a dim is divided among waves."""
+
+    @staticmethod
+    def get(
+        dim: _SymbolLike, tile: _ExprLike, axis: _AxisLike | None = None, *, context: ir.Context | None = None
+    ) -> WaveConstraintAttr: ...
+    @property
+    def dim(self) -> str: ...
+    @property
+    def tile(self) -> Expr: ...
+    @property
+    def axis(self) -> int | None: ...
+
+class HardwareConstraintAttr(ir.Attribute):
+    """`#wave.hardware<threads_per_wave = 64, …>`: wave size, MMA kind and vector shapes."""
+
+    @staticmethod
+    def get(
+        threads_per_wave: int,
+        mma: str | None = None,
+        vector_shapes: Mapping[str, _ExprLike] | None = None,
+        *,
+        waves_per_block: Sequence[int] | None = None,
+        max_bits_per_load: int = 128,
+        service_waves: int = 0,
+        context: ir.Context | None = None,
+    ) -> HardwareConstraintAttr: ...
+    @property
+    def threads_per_wave(self) -> int: ...
+    @property
+    def mma(self) -> str | None: ...
+    @property
+    def vector_shapes(self) -> dict[str, Expr]: ...
+    @property
+    def waves_per_block(self) -> list[int]: ...
+    @property
+    def max_bits_per_load(self) -> int: ...
+    @property
+    def service_waves(self) -> int: ...
+
+class ReorderingConstraintAttr(ir.Attribute):
+    """`#wave.reordering<e, x>`: remaps a workgroup id."""
+
+    @staticmethod
+    def get(equation: _ExprLike, axis: _AxisLike, *, context: ir.Context | None = None) -> ReorderingConstraintAttr: ...
+    @property
+    def equation(self) -> Expr: ...
+    @property
+    def axis(self) -> int: ...
+
+class GridConstraintAttr(ir.Attribute):
+    """`#wave.grid<[304, 1, 1]>`: fixes the grid."""
+
+    @staticmethod
+    def get(sizes: Sequence[_ExprLike], *, context: ir.Context | None = None) -> GridConstraintAttr: ...
+    @property
+    def sizes(self) -> list[Expr]: ...
+
+class DeviceConstraintAttr(ir.Attribute):
+    """`#wave.device<M, M floordiv 2, 0>`: a dim is divided among devices."""
+
+    @staticmethod
+    def get(
+        dim: _SymbolLike, tile: _ExprLike, device_dim: int, *, context: ir.Context | None = None
+    ) -> DeviceConstraintAttr: ...
+    @property
+    def dim(self) -> str: ...
+    @property
+    def tile(self) -> Expr: ...
+    @property
+    def device_dim(self) -> int: ...
+
+class AssumeConstraintAttr(ir.Attribute):
+    """`#wave.assume<K mod 64 eq 0>`: a fact the simplifier may use."""
+
+    @staticmethod
+    def get(predicate: _ExprLike, *, context: ir.Context | None = None) -> AssumeConstraintAttr: ...
+    @property
+    def predicate(self) -> Expr: ...
+
+class MappingAttr(ir.Attribute):
+    """`#wave.mapping<[T = i] -> [d0], dynamic = [[T = i]]>`: where in memory each point of a tile is."""
+
+    @staticmethod
+    def get(
+        iterators: Mapping[str, str],
+        memory: Sequence[_ExprLike],
+        dynamic: Sequence[Mapping[str, _ExprLike]] = (),
+        *,
+        context: ir.Context | None = None,
+    ) -> MappingAttr: ...
+    @property
+    def iterators(self) -> dict[str, str]: ...
+    @property
+    def memory(self) -> list[Expr]: ...
+    @property
+    def dynamic(self) -> list[dict[str, Expr]]: ...
