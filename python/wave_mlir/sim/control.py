@@ -215,7 +215,8 @@ def _union_roots(c: Compiler, op: ir.Operation) -> None:
     """A memref that comes out of control flow may point into anything: say so."""
     for value in op.results:
         if isinstance(value.type, ir.MemRefType):
-            c._roots.pop(c.use(value), None)
+            c.forget_roots(value)
+            _stays_in_lds(c, value)
 
 
 @handles("scf.index_switch")
@@ -354,9 +355,9 @@ def _for(c: Compiler, op: ir.Operation) -> None:
     plan = _For(c.info, results, _runs_under_masks(op), operands[:3], operands[3:], c.flag(op, "unsignedCmp"))
     block = op.regions[0].blocks[0]
     plan.iv = c.define(block.arguments[0])
-    for argument, init in zip(list(block.arguments)[1:], list(op.operands)[3:], strict=True):
+    for argument in list(block.arguments)[1:]:
         plan.carried.append(c.define(argument))
-        _loop_roots(c, argument, init)
+        _stays_in_lds(c, argument)
     c.emit(plan.begin)
     plan.body_start = c.here
     plan.yielded = c.block(block)
@@ -365,10 +366,10 @@ def _for(c: Compiler, op: ir.Operation) -> None:
     _union_roots(c, op)
 
 
-def _loop_roots(c: Compiler, argument: ir.Value, init: ir.Value) -> None:
-    """A carried memref into LDS only stays there (its type says so); one into global memory may be any argument's."""
-    if isinstance(argument.type, ir.MemRefType) and "workgroup" in str(argument.type):
-        c.set_roots(argument, set())
+def _stays_in_lds(c: Compiler, value: ir.Value) -> None:
+    """A memref whose type says LDS points into no argument; a global one out of control flow may point into any."""
+    if isinstance(value.type, ir.MemRefType) and "workgroup" in str(value.type):
+        c.set_roots(value, set())
 
 
 class _While(_Loop):

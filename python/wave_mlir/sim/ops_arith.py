@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from mlir import ir
 
-from .cohort import Cohort, select
+from .cohort import CannotJoin, Cohort, select
 from .dtypes import DType, constant_array, unsigned, wrap
 from .errors import SimError
 from .program import Compiler, OpInfo, handles
@@ -427,7 +427,7 @@ def _select(c: Compiler, op: ir.Operation) -> None:
         elif is_memref:
             try:
                 env[r] = select(test, x, y)
-            except Exception:
+            except CannotJoin:
                 raise SimError(
                     "unsupported",
                     f"{info.name}: memrefs into different buffers chosen lane by lane",

@@ -56,6 +56,7 @@ def load_handlers() -> None:
         ops_gpu,
         ops_math,
         ops_memref,
+        ops_misc,
         ops_mma,
         ops_pointer,
         ops_rocdl,
@@ -263,6 +264,10 @@ class Compiler:
     def set_roots(self, value: ir.Value, roots: set[int]) -> None:
         """Say which function arguments a memref may point into."""
         self._roots[self.use(value)] = roots
+
+    def forget_roots(self, value: ir.Value) -> None:
+        """Say that a memref may point into any argument."""
+        self._roots.pop(self.use(value), None)
 
     def roots(self, value: ir.Value) -> set[int] | None:
         """Function arguments a memref may point into; None: unknown."""

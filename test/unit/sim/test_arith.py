@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from harness import NUMPY, assert_same, lanewise
+from sim_harness import NUMPY, assert_same, lanewise
 from wave_mlir import sim
 
 RNG = np.random.default_rng(7)

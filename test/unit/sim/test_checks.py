@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from harness import GLOBAL, kernel, run_text
+from sim_harness import GLOBAL, kernel, run_text
 from wave_mlir import sim
 
 LDS = "#gpu.address_space<workgroup>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from harness import GLOBAL, kernel, lanewise, run_text
+from sim_harness import GLOBAL, kernel, lanewise, run_text
 
 LANE = np.arange(64)
 
@@ -270,3 +270,18 @@ def test_ids_of_a_three_dimensional_launch():
     want = np.indices((4, 3, 2, 2, 2, 32))
     for column, axis in enumerate((5, 4, 3, 2, 1, 0)):
         np.testing.assert_array_equal(got[..., column], want[axis])
+
+
+def test_linearised_indices_and_poison():
+    body = """
+      %u = ub.poison : index
+      %d:3 = affine.delinearize_index %lane into (4, 4, 4) : index, index, index
+      %y0 = affine.linearize_index [%d#2, %d#1, %d#0] by (4, 4, 4) : index
+      %e:2 = affine.delinearize_index %lane into (5) : index, index
+      %y1 = arith.muli %e#0, %e#1 : index
+      %c = llvm.mlir.constant(3 : i64) : i64
+      %y2 = arith.index_cast %c : i64 to index"""
+    got = lanewise(body, [], ["index"] * 3)
+    np.testing.assert_array_equal(got[0], LANE % 4 * 16 + LANE // 4 % 4 * 4 + LANE // 16)
+    np.testing.assert_array_equal(got[1], LANE // 5 * (LANE % 5))
+    assert (got[2] == 3).all()

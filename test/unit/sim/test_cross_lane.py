@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from harness import lanewise
+from sim_harness import lanewise
 
 LANES = np.arange(64)
 X = (LANES * 3 + 100).astype(np.int32)

@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 import pytest
-from gemm import gemm_data, gemm_text
 from mlir import ir
+from sim_gemm import gemm_data, gemm_text
 from wave_mlir import sim
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from harness import GLOBAL, kernel, run_text
 from mlir import ir
+from sim_harness import GLOBAL, kernel, run_text
 from wave_mlir import sim
 
 LDS = "#gpu.address_space<workgroup>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from harness import NUMPY, lanewise
+from sim_harness import NUMPY, lanewise
 
 RNG = np.random.default_rng(3)
 

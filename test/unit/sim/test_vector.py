@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from harness import NUMPY, lanewise
+from sim_harness import NUMPY, lanewise
 
 RNG = np.random.default_rng(5)
 V8 = RNG.integers(-50, 50, (64, 8)).astype(np.int32)
