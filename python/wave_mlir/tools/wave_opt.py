@@ -13,10 +13,13 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 
-from wave_mlir.compiler import pass_registry
-from wave_mlir.compiler.pass_options import OptionError
-from wave_mlir.dialect import _wave
-from wave_mlir.passes import pipelines
+from wave_mlir.tools import _lazy_numpy
+
+_lazy_numpy.install()  # before anything imports it
+
+from wave_mlir.compiler import pass_registry  # noqa: E402
+from wave_mlir.compiler.pass_options import OptionError  # noqa: E402
+from wave_mlir.dialect import _wave  # noqa: E402
 
 
 class UsageError(Exception):
@@ -59,10 +62,14 @@ def _pass_pipeline(flags: _Flags) -> str | None:
         return None
     if any(a.lstrip("-").startswith("pass-pipeline") for a in flags.rest):
         raise UsageError("--pipeline and --pass-pipeline exclude each other")
+    from wave_mlir.passes import pipelines  # only here: code generation comes with it
+
     return f"builtin.module({','.join(pipelines.expand(flags.pipeline))})"
 
 
 def _list_pipelines() -> None:
+    from wave_mlir.passes import pipelines
+
     names = pipelines.pipeline_names()
     width = max(map(len, names))
     for name in names:

@@ -51,3 +51,13 @@ def test_start_up_cpu_time(tmp_path):
         return after.children_user - before.children_user + after.children_system - before.children_system
 
     assert min(cpu_seconds() for _ in range(3)) < 0.6  # 0.3 s on an idle machine; the load of others adds to it
+
+
+def test_numpy_is_imported_on_first_use():
+    code = (
+        "import sys, wave_mlir.tools.wave_opt; assert 'numpy.linalg' not in sys.modules\n"
+        "import numpy as np; from numpy import array; import numpy.linalg, ml_dtypes\n"
+        "print((np.arange(3) + array([1, 2, 3])).tolist(), numpy.linalg.norm([3, 4]), np.zeros(1, ml_dtypes.bfloat16))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout == "[1, 3, 5] 5.0 [0]\n", run.stderr
