@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,3 +61,19 @@ def test_planted_fault(order, faults, kind, line):
 def test_shifted_index_gives_wrong_numbers_only():
     c, want, _ = run_gemm(128, row_shift=1)
     assert not np.array_equal(c, want)
+
+
+KERNEL = Path(__file__).parent.parent / "codegen" / "kernels" / "gemm_f16.mlir"
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse", "random"])
+@pytest.mark.parametrize("m", [1, 17, 64, 65, 100])
+def test_tails_and_abi(m, order):
+    """The GEMM of the code generation tests: N, K and M with tails, M a dynamic symbol taken from the arrays."""
+    rng = np.random.default_rng(m)
+    a, b = (rng.integers(-8, 9, (rows, 72)).astype(np.float16) for rows in (m, 100))
+    c = np.full((m, 100), np.nan, np.float32)
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        sim.run(ir.Module.parse(KERNEL.read_text()), [a, b, c], order=order)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
