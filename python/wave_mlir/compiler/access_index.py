@@ -1,0 +1,182 @@
+"""Indices of accesses: from dims, mappings and constraints to one expression per memory dim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+
+from wave_mlir.dialect import Expr, MemoryType, TileType
+
+from .diagnostics import PassError
+from .kernel_info import KernelInfo
+from .symbol_scope import dynamic_values
+from .tile_ir import bound_names, bound_values, expressions, symbols_of, with_symbols
+
+_MASK_GROUP = {"wave.read": 1, "wave.write": 2, "wave.atomic": 2, "wave.scatter_add": 3}
+_DYNAMIC_GROUP = {"wave.read": 2, "wave.write": 3, "wave.atomic": 3}
+
+
+def coordinate(info: KernelInfo, dim: str, bound: Sequence[str]) -> Expr:
+    """The coordinate along a dim of an element of a tile: where the tile starts, plus `at.DIM`."""
+    return info.dim_base(dim, bound) + Expr.symbol(f"at.{dim}")
+
+
+def domain(info: KernelInfo, dims: Sequence[str], bound: Sequence[str]) -> list[Expr]:
+    """Conditions for a point of a tile to be inside the extents of these dims; those proven true are left out."""
+    conditions = []
+    for dim in dims:
+        inside = coordinate(info, dim, bound).lt(info.dim_extent(dim, bound))
+        if inside.prove(info.facts) is not True:
+            conditions.append(inside.simplify(info.facts))
+    return conditions
+
+
+def place_access(info: KernelInfo, op: ir.Operation) -> None:
+    """Give a read, write, atomic or scatter_add its index, and a mask where the memory's extents do not imply it."""
+    if "index" in op.attributes:
+        return
+    is_read = op.name == "wave.read"
+    value: ir.Value = op.results[0] if is_read else op.operands[0]
+    memory: ir.Value = op.operands[{"wave.read": 0, "wave.scatter_add": 2}.get(op.name, 1)]
+    values = bound_values(op)
+    names = list(values)
+    for i, dynamic in enumerate(dynamic_values(op)):
+        values[f"d{i}"] = dynamic
+    coordinates = {d: coordinate(info, d, names) for d in value.type.dims}
+    if op.name == "wave.scatter_add":
+        coordinates[op.attributes["dim"].value] = Expr.symbol("d0")
+        values["d0"] = op.operands[1]
+    if "mapping" in op.attributes:
+        index = _mapped(info, op, coordinates, names)
+    else:
+        index = [coordinates[d] for d in _dims_of_memory(info, op, value.type, memory.type)]
+    index = [e.simplify(info.facts) for e in index]
+    conditions = _not_implied(info, op, value.type, memory.type, index, coordinates, names)
+    groups: dict[int, list[ir.Value]] = {}
+    if conditions:
+        groups[_MASK_GROUP[op.name]] = [_mask(op, value.type, conditions, values)]
+    if op.name in _DYNAMIC_GROUP:
+        groups[_DYNAMIC_GROUP[op.name]] = []
+    used = set(symbols_of(index))
+    kept = {n: v for n, v in values.items() if n in used}
+    with_symbols(op, kept, {"index": ir.ArrayAttr.get(index), "mapping": None}, groups)
+
+
+def _mapped(info: KernelInfo, op: ir.Operation, coordinates: dict[str, Expr], names: list[str]) -> list[Expr]:
+    mapping = op.attributes["mapping"]
+    iterators = dict(zip(mapping.iterators, (coordinates[d] for d in mapping.dims), strict=True))
+    for number, position in enumerate(mapping.dynamic):
+        for dim, expr in position.items():
+            own = dict(zip(mapping.dims, mapping.iterators, strict=True)).get(dim)
+            if expr.name is None or expr.name != own:
+                raise PassError(
+                    op,
+                    f"dynamic value d{number} is taken at {dim} = {expr}; a lane has only its own elements, so the "
+                    f"position along {dim} must be the iterator of {dim}",
+                )
+    reserved = {*iterators, *(f"d{i}" for i in range(len(mapping.dynamic))), *names}
+    return [info.resolve(e, reserved).subs(iterators) for e in mapping.memory]
+
+
+def _dims_of_memory(info: KernelInfo, op: ir.Operation, tile: TileType, memory: MemoryType) -> list[str]:
+    """The tile's dim for each memory dim: by name, else by the value of its extent."""
+    resolved = {d: info.dim_extent(d) for d in tile.dims}
+    dims = []
+    for extent in memory.shape:
+        dim = extent.name if extent.name in tile.dims else None
+        if dim is None:
+            size = info.resolve(extent)
+            found = [d for d, e in resolved.items() if e == size and d not in dims]
+            dim = found[0] if len(found) == 1 else None
+        if dim is None:
+            raise PassError(
+                op,
+                f"memory dim {extent} of {memory} is no dim of the tile [{', '.join(tile.dims)}]; give a mapping that says "
+                f"where in memory each point of the tile is",
+            )
+        dims.append(dim)
+    for dim in tile.dims:
+        if dim not in dims:
+            raise PassError(
+                op,
+                f"dim {dim} of the tile is no dim of {memory}; broadcast after the read, or give a mapping",
+            )
+    return dims
+
+
+def _not_implied(
+    info: KernelInfo,
+    op: ir.Operation,
+    tile: TileType,
+    memory: MemoryType,
+    index: list[Expr],
+    coordinates: dict[str, Expr],
+    names: list[str],
+) -> list[Expr]:
+    """Conditions for the tile's point to be in its dims' extents that "inside the memory" does not imply."""
+    inside = {(i, info.resolve(extent)) for i, extent in zip(index, memory.shape, strict=True)}
+    along = op.attributes["dim"].value if op.name == "wave.scatter_add" else None
+    dims = [
+        d for d in tile.dims
+        if d == along or (coordinates[d].simplify(info.facts), info.dim_extent(d, names)) not in inside
+    ]  # fmt: skip
+    return domain(info, dims, names)
+
+
+def _mask(op: ir.Operation, tile: TileType, conditions: list[Expr], values: dict[str, ir.Value]) -> ir.Value:
+    """A mask op for the conditions, combined with the mask the access has already."""
+    predicate = conditions[0] if len(conditions) == 1 else Expr.and_(*conditions)
+    type = TileType.get(list(tile.dims), ir.IntegerType.get_signless(1), tile.layout)
+    mask = make_mask(op, predicate, values, type)
+    old = [v for v in op.operands if v.type == type]
+    if not old:
+        return mask
+    with ir.InsertionPoint(op), op.location:
+        return ir.Operation.create("wave.and", [type], [old[-1], mask], loc=op.location).results[0]
+
+
+def make_mask(op: ir.Operation, predicate: Expr, values: dict[str, ir.Value], type: ir.Type) -> ir.Value:
+    """A `wave.mask` of the predicate before `op`; `values` has at least the bound symbols it uses."""
+    used = {s: values[s] for s in predicate.symbols if s in values}
+    attributes: dict[str, ir.Attribute] = {"expr": predicate}
+    if used:
+        attributes["symbol_names"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n in used])
+    with ir.InsertionPoint(op), op.location:
+        created = ir.Operation.create("wave.mask", [type], list(used.values()), attributes, loc=op.location)
+    return created.results[0]
+
+
+def resolve_expressions(info: KernelInfo, op: ir.Operation) -> None:
+    """Replace static symbols in an op's expressions by their values; `self_index` becomes `apply_expr`."""
+    if op.name == "wave.self_index":
+        _self_index(info, op)
+        return
+    if op.name == "wave.kernel" or not any(True for _ in expressions(op)):
+        return
+    names = bound_names(op)
+
+    def resolve(expr: Expr) -> Expr:
+        return info.resolve(expr, names).simplify(info.facts)
+
+    for named in list(op.attributes):
+        attribute = named.attr
+        if isinstance(attribute, Expr):
+            op.attributes[named.name] = resolve(attribute)
+        elif isinstance(attribute, ir.ArrayAttr) and len(attribute) and isinstance(attribute[0], Expr):
+            op.attributes[named.name] = ir.ArrayAttr.get([resolve(e) for e in attribute])
+
+
+def _self_index(info: KernelInfo, op: ir.Operation) -> None:
+    values = bound_values(op)
+    expr = coordinate(info, op.attributes["dim"].value, list(values)).simplify(info.facts)
+    used = {s: values[s] for s in expr.symbols if s in values}
+    attributes: dict[str, ir.Attribute] = {"expr": expr}
+    if used:
+        attributes["symbol_names"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n in used])
+    with ir.InsertionPoint(op), op.location:
+        new = ir.Operation.create(
+            "wave.apply_expr", [op.results[0].type], list(used.values()), attributes, loc=op.location
+        )
+    op.results[0].replace_all_uses_with(new.results[0])
+    op.erase()
