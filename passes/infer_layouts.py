@@ -51,7 +51,7 @@ class InferLayouts(Pass):
             solver = LayoutSolver(info, ops)
             solver.solve()
             _Placer(solver).run()
-            for op in ops:
+            for op in list(walk(body_of(kernel))):
                 if op.name in ("wave.read", "wave.write", "wave.atomic", "wave.scatter_add"):
                     place_access(info, op)
                 else:

@@ -11,7 +11,7 @@ from wave_mlir.dialect import Expr, MemoryType, TileType
 from .diagnostics import PassError
 from .kernel_info import KernelInfo
 from .symbol_scope import dynamic_values
-from .tile_ir import bound_names, bound_values, expressions, symbols_of, with_symbols
+from .tile_ir import bound_names, bound_values, expressions, segments, symbols_of, with_symbols
 
 _MASK_GROUP = {"wave.read": 1, "wave.write": 2, "wave.atomic": 2, "wave.scatter_add": 3}
 _DYNAMIC_GROUP = {"wave.read": 2, "wave.write": 3, "wave.atomic": 3}
@@ -25,10 +25,11 @@ def coordinate(info: KernelInfo, dim: str, bound: Sequence[str]) -> Expr:
 def domain(info: KernelInfo, dims: Sequence[str], bound: Sequence[str]) -> list[Expr]:
     """Conditions for a point of a tile to be inside the extents of these dims; those proven true are left out."""
     conditions = []
+    facts = info.facts_for(bound)
     for dim in dims:
         inside = coordinate(info, dim, bound).lt(info.dim_extent(dim, bound))
-        if inside.prove(info.facts) is not True:
-            conditions.append(inside.simplify(info.facts))
+        if inside.prove(facts) is not True:
+            conditions.append(inside.simplify(facts))
     return conditions
 
 
@@ -51,7 +52,8 @@ def place_access(info: KernelInfo, op: ir.Operation) -> None:
         index = _mapped(info, op, coordinates, names)
     else:
         index = [coordinates[d] for d in _dims_of_memory(info, op, value.type, memory.type)]
-    index = [e.simplify(info.facts) for e in index]
+    facts = info.facts_for(names)
+    index = [e.simplify(facts) for e in index]
     conditions = _not_implied(info, op, value.type, memory.type, index, coordinates, names)
     groups: dict[int, list[ir.Value]] = {}
     if conditions:
@@ -117,9 +119,10 @@ def _not_implied(
     """Conditions for the tile's point to be in its dims' extents that "inside the memory" does not imply."""
     inside = {(i, info.resolve(extent)) for i, extent in zip(index, memory.shape, strict=True)}
     along = op.attributes["dim"].value if op.name == "wave.scatter_add" else None
+    facts = info.facts_for(names)
     dims = [
         d for d in tile.dims
-        if d == along or (coordinates[d].simplify(info.facts), info.dim_extent(d, names)) not in inside
+        if d == along or (coordinates[d].simplify(facts), info.dim_extent(d, names)) not in inside
     ]  # fmt: skip
     return domain(info, dims, names)
 
@@ -129,11 +132,11 @@ def _mask(op: ir.Operation, tile: TileType, conditions: list[Expr], values: dict
     predicate = conditions[0] if len(conditions) == 1 else Expr.and_(*conditions)
     type = TileType.get(list(tile.dims), ir.IntegerType.get_signless(1), tile.layout)
     mask = make_mask(op, predicate, values, type)
-    old = [v for v in op.operands if v.type == type]
+    old = segments(op)[_MASK_GROUP[op.name]]
     if not old:
         return mask
     with ir.InsertionPoint(op), op.location:
-        return ir.Operation.create("wave.and", [type], [old[-1], mask], loc=op.location).results[0]
+        return ir.Operation.create("wave.and", [type], [old[0], mask], loc=op.location).results[0]
 
 
 def make_mask(op: ir.Operation, predicate: Expr, values: dict[str, ir.Value], type: ir.Type) -> ir.Value:
@@ -155,9 +158,10 @@ def resolve_expressions(info: KernelInfo, op: ir.Operation) -> None:
     if op.name == "wave.kernel" or not any(True for _ in expressions(op)):
         return
     names = bound_names(op)
+    facts = info.facts_for(names)
 
     def resolve(expr: Expr) -> Expr:
-        return info.resolve(expr, names).simplify(info.facts)
+        return info.resolve(expr, names).simplify(facts)
 
     for named in list(op.attributes):
         attribute = named.attr
@@ -169,7 +173,7 @@ def resolve_expressions(info: KernelInfo, op: ir.Operation) -> None:
 
 def _self_index(info: KernelInfo, op: ir.Operation) -> None:
     values = bound_values(op)
-    expr = coordinate(info, op.attributes["dim"].value, list(values)).simplify(info.facts)
+    expr = coordinate(info, op.attributes["dim"].value, list(values)).simplify(info.facts_for(values))
     used = {s: values[s] for s in expr.symbols if s in values}
     attributes: dict[str, ir.Attribute] = {"expr": expr}
     if used:

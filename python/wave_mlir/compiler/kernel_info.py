@@ -362,6 +362,31 @@ class KernelInfo:
             ranges[f"at.{dim}"] = (0, self.tile_extent(dim) - 1)
         return Facts(ranges, {}, [self.resolve(e) for e in self.constraints.assume])
 
+    def facts_for(self, bound: Names) -> Facts:
+        """The facts for expressions of an op: without those on symbols, and on loops, that its set symbols change."""
+        symbols = {n for n in bound if "." not in n}
+        if not symbols:
+            return self.facts
+        ranges = dict(self.facts.ranges)
+        for name in list(ranges):
+            prefix, _, dim = name.partition(".")
+            if name in symbols or (prefix == "iv" and symbols.intersection(self._definition_symbols(dim))):
+                del ranges[name]
+        kept = [e for e in self.facts.assumptions if not symbols.intersection(e.symbols)]
+        return Facts(ranges, {}, kept)
+
+    def _definition_symbols(self, dim: str) -> set[str]:
+        """All symbols that a dim's size and position depend on, through definitions too."""
+        found: set[str] = set()
+        work = self.dim_symbols(dim)
+        while work:
+            name = work.pop()
+            if name not in found:
+                found.add(name)
+                definition = self.definitions.get(name)
+                work += definition.symbols if definition is not None else []
+        return found
+
     @cached_property
     def tile_dims(self) -> list[str]:
         """Dims that tiles can have: constrained ones, and static or derived symbols in the shapes of memories."""
