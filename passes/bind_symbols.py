@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
-
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, PassError, register_pass
 from wave_mlir.compiler.symbol_scope import Scope
@@ -101,7 +100,7 @@ class _Binder:
         trips = tiling.iters
         if trips is None:
             trips = Expr.ceildiv(Expr.symbol(axis), tiling.tile)  # type: ignore[arg-type]
-        step = op.attributes["step"] if "step" in op.attributes else None
+        step = op.attributes.get("step", None)
         if step is not None:
             trips = Expr.ceildiv(trips, step)
         trips, names = scope.expand(trips)
@@ -121,7 +120,7 @@ class _Binder:
         attributes: dict[str, ir.Attribute | None] = {
             "condition": condition, "has_iv": ir.UnitAttr.get(), "step": None,
         }  # fmt: skip
-        step = op.attributes["step"] if "step" in op.attributes else None
+        step = op.attributes.get("step", None)
         loop = with_symbols(op, {n: scope.value(n) for n in names if n != axis}, attributes)
         position = _add_counter(loop)
         inner = scope.nested()

@@ -17,12 +17,12 @@ class CheckConstraints(Pass):
 
     Before and after differ in `wave.form` only: "tile" and "typed".
 
-    Errors, each with what to write instead: not exactly one hardware constraint; a wave size or MMA kind that the target
-    has not; two constraints of a kind on one dim; two dims along one grid dim; a tile that waves do not divide; waves
-    of different number along a block dim; more threads than a workgroup can have; a dim that is neither distributed nor
-    tiled nor static; a tiled dim outside of its loop; operand types that the MMA kind has not (8-bit floats of the
-    other kind named); vector_shapes that are no multiple of the MMA's; a contracted or reduced dim divided among waves;
-    accumulators that do not fit the registers; reorderings that are no bijection of a static grid.
+    Errors, each with what to write instead: not exactly one hardware constraint; a wave size or MMA kind that the
+    target has not; two constraints of a kind on one dim; two dims along one grid dim; a tile that waves do not divide;
+    waves of different number along a block dim; more threads than a workgroup can have; a dim that is neither
+    distributed nor tiled nor static; a tiled dim outside of its loop; operand types that the MMA kind has not (8-bit
+    floats of the other kind named); vector_shapes that are no multiple of the MMA's; a contracted or reduced dim
+    divided among waves; accumulators that do not fit the registers; reorderings that are no bijection of a static grid.
 
     Legal: MMA tiles larger than the wave's (they are clipped); grids of more than three dims (folded into z); operands
     whose dims are in another order ([K, N] for [N, K]): dims go by name.

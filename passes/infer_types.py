@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 
 from mlir import ir
-
 from wave_mlir.compiler.constraints import Constraints
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.mma_shape import default_kind

@@ -94,8 +94,8 @@ def _dims_of_memory(info: KernelInfo, op: ir.Operation, tile: TileType, memory: 
         if dim is None:
             raise PassError(
                 op,
-                f"memory dim {extent} of {memory} is no dim of the tile [{', '.join(tile.dims)}]; give a mapping that says "
-                f"where in memory each point of the tile is",
+                f"memory dim {extent} of {memory} is no dim of the tile [{', '.join(tile.dims)}]; give a mapping "
+                f"that says where in memory each point of the tile is",
             )
         dims.append(dim)
     for dim in tile.dims:

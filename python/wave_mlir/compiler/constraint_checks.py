@@ -41,8 +41,8 @@ def _check_hardware(info: KernelInfo) -> None:
     if hardware.threads_per_wave != target.wave_size:
         raise PassError(
             info.kernel,
-            f"threads_per_wave = {hardware.threads_per_wave}, but waves of {target.name} have {target.wave_size} lanes; "
-            f"write threads_per_wave = {target.wave_size}",
+            f"threads_per_wave = {hardware.threads_per_wave}, but waves of {target.name} have {target.wave_size} "
+            f"lanes; write threads_per_wave = {target.wave_size}",
         )
     if hardware.mma:
         try:
@@ -66,8 +66,8 @@ def _check_duplicates(info: KernelInfo) -> None:
             name = AXES[workgroup.axis] if workgroup.axis < 3 else workgroup.axis
             raise PassError(
                 info.kernel,
-                f"dims {owners[workgroup.axis]} and {workgroup.dim} are both distributed along grid dim {name}; give one of "
-                f"them another grid dim, or mark the one that rides along as 'secondary'",
+                f"dims {owners[workgroup.axis]} and {workgroup.dim} are both distributed along grid dim {name}; give "
+                f"one of them another grid dim, or mark the one that rides along as 'secondary'",
             )
         owners[workgroup.axis] = workgroup.dim
     for workgroup in constraints.workgroup:
@@ -100,8 +100,8 @@ def _check_waves(info: KernelInfo) -> None:
         if info.waves(axis) != count:
             raise PassError(
                 info.kernel,
-                f"{info.waves(axis)} waves along {AXES[axis]} and {count} for dim {dim}; dims that the same waves divide "
-                f"need equally many: choose #wave.wave<{dim}, …> accordingly",
+                f"{info.waves(axis)} waves along {AXES[axis]} and {count} for dim {dim}; dims that the same waves "
+                f"divide need equally many: choose #wave.wave<{dim}, …> accordingly",
             )
     if info.threads > info.target.max_threads_per_workgroup:
         x, y, z = info.block_waves
@@ -141,8 +141,8 @@ def _check_in_loop(info: KernelInfo, op: ir.Operation, dim: str) -> None:
     if op.name in ("wave.read", "wave.write", "wave.atomic", "wave.self_index", "wave.mma"):
         raise PassError(
             op,
-            f"dim {walked} is walked by a loop in tiles of {info.tile_extent(walked)} but used outside of one; put this op "
-            f"into wave.iterate {walked}, or drop the tiling constraint of {walked}",
+            f"dim {walked} is walked by a loop in tiles of {info.tile_extent(walked)} but used outside of one; put "
+            f"this op into wave.iterate {walked}, or drop the tiling constraint of {walked}",
         )
 
 
@@ -219,8 +219,8 @@ def _check_grid(info: KernelInfo) -> None:
     if len(np.unique(number)) != total:
         raise PassError(
             info.kernel,
-            f"the reorderings map different workgroups to the same ids; they must be a bijection of the grid {sizes}, also "
-            f"where a group does not divide it",
+            "the reorderings map different workgroups to the same ids; they must be a bijection of the grid "
+            f"{sizes}, also where a group does not divide it",
         )
 
 
@@ -228,7 +228,8 @@ def _values(info: KernelInfo, expr: Expr, values: dict[str, np.ndarray], total: 
     used = {s: values[s] for s in expr.symbols if s in values}
     if len(used) != len(expr.symbols):
         unknown = [s for s in expr.symbols if s not in values]
-        raise PassError(info.kernel, f"a reordering uses {', '.join(unknown)}; it may use wg.x, wg.y, wg.z and static symbols")
+        what = ", ".join(unknown)
+        raise PassError(info.kernel, f"a reordering uses {what}; it may use wg.x, wg.y, wg.z and static symbols")
     return np.broadcast_to(expr.eval_numpy(used), (total,))
 
 

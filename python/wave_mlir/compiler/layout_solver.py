@@ -1,9 +1,9 @@
 """Chooses the layout of every tile of a kernel.
 
 Values that an op wants alike are one *class* with one layout. A class gets the first layout that somebody asks for, in
-this order: results of MMAs; operands of MMAs; what follows from a class already placed through reductions, broadcasts and
-loop inits; accesses to memory, in the order of the program; a default. Where an op wants another layout of a value than
-its class has, the pass inserts a relayout.
+this order: results of MMAs; operands of MMAs; what follows from a class already placed through reductions, broadcasts
+and loop inits; accesses to memory, in the order of the program; a default. Where an op wants another layout of a value
+than its class has, the pass inserts a relayout.
 """
 
 from __future__ import annotations

@@ -207,9 +207,9 @@ def access_spec(
 ) -> Spec:
     """A layout for wide accesses along `contiguous` (default: the last dim) of elements of `bits` bits.
 
-    Within the extents of `vector_shapes` (default: the wave's tile) a lane has up to 16 bytes of consecutive elements, or
-    `elements` of them; lanes follow along `contiguous`, then along the other dims from the last to the first. The rest
-    is copies, in registers.
+    Within the extents of `vector_shapes` (default: the wave's tile) a lane has up to 16 bytes of consecutive elements,
+    or `elements` of them; lanes follow along `contiguous`, then along the other dims from the last to the first. The
+    rest is copies, in registers.
     """
     if not dims:
         return make({}, [], [])

@@ -20,14 +20,15 @@ def check_mma(info: KernelInfo, op: ir.Operation) -> None:
         if info.wave_axis(dim) is not None:
             raise PassError(
                 op,
-                f"dim {dim} is contracted here but divided among {info.waves_of(dim)} waves, which would each have a part "
-                f"of the sum; drop #wave.wave<{dim}, …>",
+                f"dim {dim} is contracted here but divided among {info.waves_of(dim)} waves, which would each have a "
+                f"part of the sum; drop #wave.wave<{dim}, …>",
             )
 
 
 def _check_types(info: KernelInfo, op: ir.Operation, kind: MmaKind) -> None:
     lhs, rhs, acc = (str(element_type(v.type)) for v in operands(op))
-    for what, have, want in (("lhs", lhs, kind.lhs_dtype), ("rhs", rhs, kind.rhs_dtype), ("accumulator", acc, kind.acc_dtype)):
+    wanted = (("lhs", lhs, kind.lhs_dtype), ("rhs", rhs, kind.rhs_dtype), ("accumulator", acc, kind.acc_dtype))
+    for what, have, want in wanted:
         if have == want:
             continue
         mine, theirs = flavor_of(have), flavor_of(want)
@@ -63,6 +64,6 @@ def _check_vector_shapes(info: KernelInfo, op: ir.Operation, shape: MmaShape, ki
             continue
         raise PassError(
             op,
-            f"vector_shapes says {dim} = {given}, but MMA kind {kind.name} covers {extent} elements of {dim}; leave {dim} out "
-            f"of vector_shapes or make it a multiple of {extent}",
+            f"vector_shapes says {dim} = {given}, but MMA kind {kind.name} covers {extent} elements of {dim}; leave "
+            f"{dim} out of vector_shapes or make it a multiple of {extent}",
         )

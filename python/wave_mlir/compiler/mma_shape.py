@@ -16,8 +16,8 @@ from .tile_ir import element_type
 class MmaShape:
     """Dims of an MMA by role, each list in the order of the operand it is from.
 
-    `row`, `col` and `k` are the dims the instruction covers; `rows`, `cols`, `ks` and `batch` further ones, of which each
-    element is an MMA of its own.
+    `row`, `col` and `k` are the dims the instruction covers; `rows`, `cols`, `ks` and `batch` further ones, of which
+    each element is an MMA of its own.
     """
 
     row: str

@@ -74,7 +74,7 @@ class ShapeInference:
         value = op.results[0] if op.name == "wave.read" else op.operands[0]
         mask = segments(op)[1 if op.name == "wave.read" else 2]
         if _is_unknown(value):
-            mapping = op.attributes["mapping"] if "mapping" in op.attributes else None
+            mapping = op.attributes.get("mapping", None)
             memory = op.operands[0 if op.name == "wave.read" else 1].type
             self._set(op, value, mapping.dims if mapping is not None else _memory_dims(op, memory))
         self._tie(op, [value, *mask])

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from mlir import ir
 
-from wave_mlir.dialect import Expr, Mapping
+from wave_mlir.dialect import Expr, MappingAttr
 
 from .diagnostics import PassError
 from .kernel_info import KernelInfo
@@ -85,11 +85,11 @@ class Scope:
             parts = [self.expand(e, own) for e in attribute]
             new = ir.ArrayAttr.get([e for e, _ in parts])
             return (new if new != attribute else None), [n for _, names in parts for n in names]
-        if isinstance(attribute, Mapping):
+        if isinstance(attribute, MappingAttr):
             return self._mapping(attribute, own)
         return None, []
 
-    def _mapping(self, mapping: Mapping, own: Collection[str]) -> tuple[ir.Attribute | None, list[str]]:
+    def _mapping(self, mapping: MappingAttr, own: Collection[str]) -> tuple[ir.Attribute | None, list[str]]:
         local = {*own, *mapping.iterators, *(f"d{i}" for i in range(len(mapping.dynamic)))}
         names: list[str] = []
 
@@ -100,8 +100,9 @@ class Scope:
 
         memory = [expand(e) for e in mapping.memory]
         dynamic = [{dim: expand(e) for dim, e in position.items()} for position in mapping.dynamic]
-        new = Mapping.get(mapping.dims, mapping.iterators, memory, dynamic)
-        return (new if new != mapping else None), names
+        if memory == mapping.memory and dynamic == mapping.dynamic:
+            return None, names
+        return _mapping_of(mapping, memory, dynamic), names
 
     def _dim(self, dim: str) -> list[str]:
         """Names that the position and size of a dim depend on."""
@@ -122,7 +123,7 @@ class Scope:
                 exprs = [attribute]
             elif isinstance(attribute, ir.ArrayAttr) and len(attribute) and isinstance(attribute[0], Expr):
                 exprs = list(attribute)
-            elif isinstance(attribute, Mapping):
+            elif isinstance(attribute, MappingAttr):
                 exprs = list(attribute.memory)
                 local = {*attribute.iterators, *(f"d{i}" for i in range(len(attribute.dynamic)))}
             for name in (s for e in exprs for s in e.symbols if "." not in s and s not in ("lane", "el")):
@@ -132,6 +133,16 @@ class Scope:
                         f"symbol {name} has no value here; put wave.set_symbol {name} = … before this op, in its "
                         f"region or one around it",
                     )
+
+
+def _mapping_of(old: MappingAttr, memory: list[Expr], dynamic: list[dict[str, Expr]]) -> ir.Attribute:
+    """The mapping with other expressions. The class has no constructor, and this is rare: by its text."""
+    iterators = ", ".join(f"{d} = {i}" for d, i in zip(old.dims, old.iterators, strict=True))
+    text = f"[{iterators}] -> [{', '.join(map(str, memory))}]"
+    if dynamic:
+        positions = ("[" + ", ".join(f"{d} = {e}" for d, e in p.items()) + "]" for p in dynamic)
+        text += f", dynamic = [{', '.join(positions)}]"
+    return ir.Attribute.parse(f"#wave.mapping<{text}>")
 
 
 def domain_dims(op: ir.Operation, info: KernelInfo) -> list[str]:
@@ -152,4 +163,5 @@ def domain_dims(op: ir.Operation, info: KernelInfo) -> list[str]:
 
 def dynamic_values(op: ir.Operation) -> list[ir.Value]:
     """The dynamic values of an access with a mapping."""
-    return segments(op)[2 if op.name == "wave.read" else 3] if op.name in ("wave.read", "wave.write", "wave.atomic") else []
+    group = {"wave.read": 2, "wave.write": 3, "wave.atomic": 3}.get(op.name)
+    return [] if group is None else segments(op)[group]

@@ -9,11 +9,14 @@ from mlir import ir
 from wave_mlir.dialect import Expr, TileType
 
 ELEMENTWISE = frozenset(
-    "wave." + name
-    for name in """add sub mul div mod rem minimum maximum pow atan2 and or xor shl shr neg abs not exp exp2 log log2
-    log10 sqrt rsqrt cbrt reciprocal sin cos tan sinh cosh tanh tanh_approx softsign round roundeven floor ceil
-    trunc""".split()
-)
+    f"wave.{name}"
+    for name in (
+        "add", "sub", "mul", "div", "mod", "rem", "minimum", "maximum", "pow", "atan2", "and", "or", "xor", "shl",
+        "shr",
+        "neg", "abs", "not", "exp", "exp2", "log", "log2", "log10", "sqrt", "rsqrt", "cbrt", "reciprocal", "sin", "cos",
+        "tan", "sinh", "cosh", "tanh", "tanh_approx", "softsign", "round", "roundeven", "floor", "ceil", "trunc",
+    )
+)  # fmt: skip
 """Ops whose operands and result have one type."""
 
 # Position of the symbol values among the operand groups of each op that has them; None: all operands.
@@ -33,7 +36,8 @@ def kernels(module: ir.OpView | ir.Operation) -> list[ir.OpView]:
     op = module.operation
     if op.name == "wave.kernel":
         return [op.opview]
-    return [inner for region in op.regions for block in region for inner in block if inner.operation.name == "wave.kernel"]
+    found = [inner for region in op.regions for block in region for inner in block]
+    return [inner for inner in found if inner.operation.name == "wave.kernel"]
 
 
 def walk(block: ir.Block) -> Iterator[ir.Operation]:

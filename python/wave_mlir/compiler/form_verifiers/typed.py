@@ -59,8 +59,8 @@ def check_tiles(op: ir.Operation, placed: bool) -> None:
         if isinstance(type, ir.VectorType):
             raise PassError(op, f"a value of type {type}; vectors come with lane form, here values are tiles")
         if isinstance(type, TileType) and (type.layout is not None) != placed:
-            text = "has no layout; wave-infer-layouts gives one" if placed else "has a layout; layouts come with placed form"
-            raise PassError(op, f"a value of type {type} {text}")
+            text = "no layout; wave-infer-layouts gives one" if placed else "a layout; layouts come with placed form"
+            raise PassError(op, f"a value of type {type} has {text}")
     if op.name in ("wave.read", "wave.write", "wave.atomic", "wave.scatter_add"):
         has_index = "index" in op.attributes
         if has_index != placed:
@@ -90,10 +90,10 @@ def check_bound(op: ir.Operation, known: set[str]) -> None:
             if name.startswith("iv.") and name not in names:
                 raise PassError(op, f"this op uses {name} in {expr} but names no value for it: symbols({name} = …)")
             if "." not in name and name not in ("lane", "el") and name not in known and name not in local:
-                raise PassError(op, f"this op uses symbol {name} in {expr}, which is neither static nor dynamic nor an operand")
+                raise PassError(op, f"symbol {name} in {expr} is neither static nor dynamic nor an operand of this op")
 
 
-def check_positions(op: ir.Operation, dims: list[str], info) -> None:  # noqa: ANN001
+def check_positions(op: ir.Operation, dims: list[str], info) -> None:
     """An op on a dim that a loop around it walks has the loop's position as an operand."""
     if not dims:
         return
