@@ -12,7 +12,8 @@ from wave_mlir.dialect import Expr, TileType
 from .diagnostics import PassError
 from .kernel_info import AXES, KernelInfo
 from .mma_checks import check_mma
-from .tile_ir import ancestors, body_of, element_type, tile_dims, walk
+from .mma_shape import kind_of, shape_of
+from .tile_ir import ancestors, body_of, tile_dims, walk
 
 _MAX_GRID_TO_ENUMERATE = 1 << 20
 
@@ -173,7 +174,7 @@ def _check_accumulators(info: KernelInfo, ops: Iterable[ir.Operation]) -> None:
         carried = [r for r in loop.results if isinstance(r.type, TileType)] if loop is not None else []
         mine = op.results[0].type
         together = [r.type for r in carried if r.type == mine] or [mine]
-        registers = sum(_registers(info, tile) for tile in together)
+        registers = len(together) * _registers(info, op)
         if registers > limit:
             dims = ", ".join(f"{d}: {info.wave_extent(d)}" for d in mine.dims)
             raise PassError(
@@ -183,12 +184,13 @@ def _check_accumulators(info: KernelInfo, ops: Iterable[ir.Operation]) -> None:
             )
 
 
-def _registers(info: KernelInfo, tile: TileType) -> int:
-    elements = 1
-    for dim in tile.dims:
-        elements *= info.wave_extent(dim)
-    width = element_type(tile).width
-    return -(-elements * width // (32 * info.wave_size))
+def _registers(info: KernelInfo, op: ir.Operation) -> int:
+    """Registers of a lane for the accumulator of an MMA; instructions that stick out of the wave's tile count whole."""
+    shape, kind = shape_of(op, info), kind_of(info, op)
+    copies = -(-info.wave_extent(shape.row) // kind.m) * -(-info.wave_extent(shape.col) // kind.n)
+    for dim in (*shape.rows, *shape.cols, *shape.batch):
+        copies *= info.wave_extent(dim)
+    return copies * kind.acc.registers
 
 
 def _check_grid(info: KernelInfo) -> None:
