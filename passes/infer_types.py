@@ -67,7 +67,7 @@ def _check_symbols(kernel: ir.OpView, ops: list[ir.Operation]) -> None:
     for argument, name in zip(body_of(kernel).arguments, attributes["arg_names"], strict=True):
         if isinstance(argument.type, MemoryType):
             where = f"the type of argument {name.value}"
-            for extent in (*argument.type.shape, *(s for s in argument.type.strides if isinstance(s, Expr))):
+            for extent in (*argument.type.shape, *(s for s in argument.type.strides or () if isinstance(s, Expr))):
                 _require(kernel, extent.symbols, known, where)
     # Where in the kernel a set symbol is visible is checked when it becomes an operand.
     known |= {op.attributes["symbol"].value for op in ops if op.name == "wave.set_symbol"}
@@ -97,7 +97,7 @@ def _check_op(op: ir.Operation, known: set[str]) -> None:
         _require(op, expr.symbols, own, f"its {name}")
     if "mapping" in op.attributes:
         mapping = op.attributes["mapping"]
-        local = own.union(mapping.iterators, (f"d{i}" for i in range(len(mapping.dynamic))))
+        local = own.union(mapping.iterators.values(), (f"d{i}" for i in range(len(mapping.dynamic))))
         for expr in mapping.memory:
             _require(op, expr.symbols, local, "its mapping")
     for value in op.results:

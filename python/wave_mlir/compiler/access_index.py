@@ -67,11 +67,10 @@ def place_access(info: KernelInfo, op: ir.Operation) -> None:
 
 def _mapped(info: KernelInfo, op: ir.Operation, coordinates: dict[str, Expr], names: list[str]) -> list[Expr]:
     mapping = op.attributes["mapping"]
-    iterators = dict(zip(mapping.iterators, (coordinates[d] for d in mapping.dims), strict=True))
+    iterators = {name: coordinates[dim] for dim, name in mapping.iterators.items()}
     for number, position in enumerate(mapping.dynamic):
         for dim, expr in position.items():
-            own = dict(zip(mapping.dims, mapping.iterators, strict=True)).get(dim)
-            if expr.name is None or expr.name != own:
+            if expr.name is None or expr.name != mapping.iterators.get(dim):
                 raise PassError(
                     op,
                     f"dynamic value d{number} is taken at {dim} = {expr}; a lane has only its own elements, so the "

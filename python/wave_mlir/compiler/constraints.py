@@ -90,7 +90,7 @@ class Constraints:
 
 def _hardware(a: HardwareConstraintAttr) -> Hardware:
     return Hardware(
-        a.threads_per_wave, a.mma or "", dict(a.vector_shapes), tuple(a.waves_per_block), a.max_bits_per_load,
+        a.threads_per_wave, a.mma or "", dict(a.vector_shapes or {}), tuple(a.waves_per_block or ()), a.max_bits_per_load,
         a.service_waves,
     )  # fmt: skip
 

@@ -310,7 +310,7 @@ def contiguous_dim(op: ir.Operation, value: ir.Value, memory: ir.Value) -> str |
     if "mapping" in op.attributes:
         mapping = op.attributes["mapping"]
         last = mapping.memory[-1].symbols if len(mapping.memory) else []
-        found = [d for d, i in zip(mapping.dims, mapping.iterators, strict=True) if i in last]
+        found = [d for d, i in mapping.iterators.items() if i in last]
         return found[-1] if found else None
     last = memory.type.shape[-1] if len(memory.type.shape) else None
     return last.name if last is not None and last.name in dims else None

@@ -76,7 +76,7 @@ class ShapeInference:
         if _is_unknown(value):
             mapping = op.attributes.get("mapping", None)
             memory = op.operands[0 if op.name == "wave.read" else 1].type
-            self._set(op, value, mapping.dims if mapping is not None else _memory_dims(op, memory))
+            self._set(op, value, list(mapping.iterators) if mapping is not None else _memory_dims(op, memory))
         self._tie(op, [value, *mask])
 
     def _mma(self, op: ir.Operation) -> None:

@@ -90,7 +90,7 @@ class Scope:
         return None, []
 
     def _mapping(self, mapping: MappingAttr, own: Collection[str]) -> tuple[ir.Attribute | None, list[str]]:
-        local = {*own, *mapping.iterators, *(f"d{i}" for i in range(len(mapping.dynamic)))}
+        local = {*own, *mapping.iterators.values(), *(f"d{i}" for i in range(len(mapping.dynamic)))}
         names: list[str] = []
 
         def expand(expr: Expr) -> Expr:
@@ -102,7 +102,7 @@ class Scope:
         dynamic = [{dim: expand(e) for dim, e in position.items()} for position in mapping.dynamic]
         if memory == mapping.memory and dynamic == mapping.dynamic:
             return None, names
-        return _mapping_of(mapping, memory, dynamic), names
+        return MappingAttr.get(mapping.iterators, memory, dynamic), names
 
     def _dim(self, dim: str) -> list[str]:
         """Names that the position and size of a dim depend on."""
@@ -125,7 +125,7 @@ class Scope:
                 exprs = list(attribute)
             elif isinstance(attribute, MappingAttr):
                 exprs = list(attribute.memory)
-                local = {*attribute.iterators, *(f"d{i}" for i in range(len(attribute.dynamic)))}
+                local = {*attribute.iterators.values(), *(f"d{i}" for i in range(len(attribute.dynamic)))}
             for name in (s for e in exprs for s in e.symbols if "." not in s and s not in ("lane", "el")):
                 if name not in known and name not in local:
                     raise PassError(
@@ -133,16 +133,6 @@ class Scope:
                         f"symbol {name} has no value here; put wave.set_symbol {name} = … before this op, in its "
                         f"region or one around it",
                     )
-
-
-def _mapping_of(old: MappingAttr, memory: list[Expr], dynamic: list[dict[str, Expr]]) -> ir.Attribute:
-    """The mapping with other expressions. The class has no constructor, and this is rare: by its text."""
-    iterators = ", ".join(f"{d} = {i}" for d, i in zip(old.dims, old.iterators, strict=True))
-    text = f"[{iterators}] -> [{', '.join(map(str, memory))}]"
-    if dynamic:
-        positions = ("[" + ", ".join(f"{d} = {e}" for d, e in p.items()) + "]" for p in dynamic)
-        text += f", dynamic = [{', '.join(positions)}]"
-    return ir.Attribute.parse(f"#wave.mapping<{text}>")
 
 
 def domain_dims(op: ir.Operation, info: KernelInfo) -> list[str]:

@@ -65,7 +65,7 @@ def ancestors(op: ir.Operation) -> Iterator[ir.Operation]:
 
 def tile_dims(type: ir.Type) -> list[str]:
     """The dims of a tile; none of any other type."""
-    return type.dims if isinstance(type, TileType) else []
+    return (type.dims or []) if isinstance(type, TileType) else []
 
 
 def element_type(type: ir.Type) -> ir.Type:

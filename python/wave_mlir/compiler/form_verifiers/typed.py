@@ -83,7 +83,7 @@ def check_bound(op: ir.Operation, known: set[str]) -> None:
     exprs = [e for _, e in expressions(op)]
     if "mapping" in op.attributes:
         mapping = op.attributes["mapping"]
-        local.update(mapping.iterators, (f"d{i}" for i in range(len(mapping.dynamic))))
+        local.update(mapping.iterators.values(), (f"d{i}" for i in range(len(mapping.dynamic))))
         exprs += mapping.memory
     for expr in exprs:
         for name in expr.symbols:

@@ -1,0 +1,513 @@
+// RUN: wave-opt %s --split-input-file --verify-diagnostics --wave-infer-types --wave-bind-symbols --wave-check-constraints
+
+// A missing hardware constraint.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{the kernel has no hardware constraint; give exactly one: #wave.hardware<threads_per_wave = 64>}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// Two of them.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{the kernel has 2 hardware constraints; give exactly one}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// The target's wave size.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{threads_per_wave = 32, but waves of gfx942 have 64 lanes; write threads_per_wave = 64}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 32, mma = f32_16x16x16_f16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// A kind of another target.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{gfx942 has no MMA kind 'f32_16x16x32_f16' (gfx950 has it)}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x32_f16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// Two constraints of a kind on one dim.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{dim M has two workgroup constraints; keep one}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 32, x>,
+                   #wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// Two dims along one grid dim.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{dims M and N are both distributed along grid dim x; give one of them another grid dim, or mark}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, x>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// Riding on nothing.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{dim N is secondary on a grid dim that no other constraint owns}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y, secondary>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// A tile that waves do not divide.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{the workgroup's tile of dim M has 64 elements, which waves of 24 do not divide}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 24>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// Waves counted twice.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{waves_per_block has 4 waves along x, but the tiles of dim M make 2}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16, waves_per_block = [4, 2, 1]>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// Too many threads.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{a workgroup of 16 x 4 x 1 waves has 4096 threads; gfx942 allows 1024}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 4>,
+                   #wave.wave<N, 16>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// Waves of different number along a block dim.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{4 waves along y and 2 for dim M; dims that the same waves divide need equally many}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32, y>,
+                   #wave.wave<N, 16>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// A vector shape that the MMA does not have.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16, vector_shapes = {M = 20}>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      // expected-error@+1 {{vector_shapes says M = 20, but MMA kind f32_16x16x16_f16 covers 16 elements of M; leave M out of vector_shapes or make it a multiple of 16}}
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// Types of the operands.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_bf16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      // expected-error@+1 {{MMA kind f32_16x16x16_bf16 wants lhs of bf16, but it has f16; use kind f32_16x16x16_f16, or wave.cast the operand}}
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// A contracted dim divided among waves.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.wave<K, 16, z>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      // expected-error@+1 {{dim K is contracted here but divided among 2 waves, which would each have a part of the sum; drop #wave.wave<K, …>}}
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// Accumulators that do not fit.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 256, x>,
+                   #wave.workgroup<N, 256, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      // expected-error@+1 {{the accumulators of this MMA need 1024 registers a lane (1 x wave tile M: 256, N: 256); gfx942 has 256: use smaller tiles or more waves}}
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// Reorderings that lose workgroups.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{the reorderings map different workgroups to the same ids; they must be a bijection of the grid [8, 8, 1]}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>,
+                   #wave.reordering<wg.x floordiv 2, x>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// Reorderings that leave the grid.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{the reordered workgroup id wg.x + 1 has values from 1 to 8, outside of a grid of 8}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>,
+                   #wave.reordering<wg.x + 1, x>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// 8-bit floats of the other kind.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f8E4M3FN, global>, %b: !wave.memory<[N, K], f8E4M3FN, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x32_f8e4m3fnuz>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f8E4M3FN, global> -> !wave.tile<[M, K], f8E4M3FN>
+      %y = wave.read %b : !wave.memory<[N, K], f8E4M3FN, global> -> !wave.tile<[N, K], f8E4M3FN>
+      // expected-error@+1 {{MMA kind f32_16x16x32_f8e4m3fnuz wants lhs of f8E4M3FNUZ, but it has f8E4M3FN: f8E4M3FN is an 8-bit float of the OCP kind, f8E4M3FNUZ of the FNUZ kind}}
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f8E4M3FN>, !wave.tile<[N, K], f8E4M3FN>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// A dim of run-time size under no constraint.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f16, global>)
+      symbols {} dynamic [M]
+      constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{dim M is under no constraint and its size is known at run time only; add #wave.workgroup<M, tile, axis> or #wave.tiling<M, tile>, or bind M}}
+    %x = wave.read %a : !wave.memory<[M], f16, global> -> !wave.tile<[M], f16>
+    wave.write %x, %a : !wave.tile<[M], f16>, !wave.memory<[M], f16, global>
+    wave.return
+  }
+}
+
+// -----
+
+// A tiled dim outside of its loop.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    // expected-error@+1 {{dim K is walked by a loop in tiles of 32 but used outside of one; put this op into wave.iterate K, or drop the tiling constraint of K}}
+    %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+    wave.return
+  }
+}
+
+// -----
+
+// A written dim divided among waves only.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f16, global>)
+      symbols {M = 256} dynamic []
+      constraints [#wave.wave<M, 64, x>,
+                   #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 0.0 : !wave.tile<[M], f16>
+    // expected-error@+1 {{dim M is divided among waves but not among workgroups; add #wave.workgroup<M, tile, axis>}}
+    wave.write %x, %a : !wave.tile<[M], f16>, !wave.memory<[M], f16, global>
+    wave.return
+  }
+}
+
+// -----
+
+// A reduced dim divided among waves.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>)
+      symbols {M = 256} dynamic []
+      constraints [#wave.workgroup<M, 128, x>,
+                   #wave.wave<M, 64>,
+                   #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.read %a : !wave.memory<[M], f32, global> -> !wave.tile<[M], f32>
+    // expected-error@+1 {{dim M is divided among 2 waves; add 'block' to combine their results}}
+    %s = wave.reduce sum %x along M : !wave.tile<[M], f32> -> !wave.tile<[], f32>
+    wave.return
+  }
+}

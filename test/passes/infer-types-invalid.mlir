@@ -1,0 +1,159 @@
+// RUN: wave-opt %s --split-input-file --verify-diagnostics --wave-infer-types
+
+// Nothing decides the shape.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    // expected-error@+1 {{nothing decides the dims of this value of type !wave.tile<*, f32>; write them, for example !wave.tile<[M, N], f32>}}
+    %x = wave.register 0.0 : !wave.tile<*, f32>
+    wave.return
+  }
+}
+
+// -----
+
+// Two shapes meet.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[M], f16, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %x = wave.register 0.0 : !wave.tile<*, f16>
+    %y = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<*, f16>
+    // expected-error@+1 {{a value here has dims [M, K] where [M] are needed; insert wave.broadcast for dims it lacks}}
+    %z = wave.add %x, %y : !wave.tile<*, f16>
+    wave.write %z, %b : !wave.tile<*, f16>, !wave.memory<[M], f16, global>
+    wave.return
+  }
+}
+
+// -----
+
+// A memory whose shape is no list of symbols.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K floordiv 32], f16, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    // expected-error@+1 {{the dims of this tile cannot be taken from}}
+    %y = wave.read %a : !wave.memory<[M, K floordiv 32], f16, global> -> !wave.tile<*, f16>
+    wave.return
+  }
+}
+
+// -----
+
+// A symbol of an argument's shape.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{symbol K in a tiling constraint has no value; bind it in the kernel's 'symbols {K = …}' or list it in 'dynamic [K]'}}
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    wave.return
+  }
+}
+
+// -----
+
+// A symbol of an expression.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    // expected-error@+1 {{symbol P in its expr has no value}}
+    %x = wave.scalar [P * 2] : i32
+    wave.return
+  }
+}
+
+// -----
+
+// A symbol of a mapping.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    // expected-error@+1 {{symbol Q in its mapping has no value}}
+    %x = wave.read %a mapping <[M = i, K = j] -> [i + Q, j]> : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+    wave.return
+  }
+}
+
+// -----
+
+// No kind for the operands' type.
+module attributes {wave.form = "tile", wave.target = "gfx1201"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f64, global>, %b: !wave.memory<[N, K], f64, global>, %c: !wave.memory<[M, N], f64, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 32>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f64>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f64>) {
+      %x = wave.read %a : !wave.memory<[M, K], f64, global> -> !wave.tile<[M, K], f64>
+      %y = wave.read %b : !wave.memory<[N, K], f64, global> -> !wave.tile<[N, K], f64>
+      // expected-error@+1 {{gfx1201 has no MMA for operands of f64; it has them for}}
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f64>, !wave.tile<[N, K], f64>, !wave.tile<[M, N], f64>
+      wave.yield %z : !wave.tile<[M, N], f64>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f64>, !wave.memory<[M, N], f64, global>
+    wave.return
+  }
+}
+
+// -----
+
+// An unknown target.
+// expected-error@+1 {{unknown target 'gfx943'; known: gfx90a, gfx942, gfx950, gfx1201; did you mean}}
+module attributes {wave.form = "tile", wave.target = "gfx943"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 512, N = 512, K = 256} dynamic []
+      constraints [#wave.workgroup<M, 64, x>,
+                   #wave.workgroup<N, 64, y>,
+                   #wave.tiling<K, 32>,
+                   #wave.wave<M, 32>,
+                   #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
+    %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
+      %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
+      %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
+      wave.yield %z : !wave.tile<[M, N], f32>
+    }
+    wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
