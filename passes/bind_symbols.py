@@ -147,22 +147,15 @@ class _Binder:
 
 def _add_counter(loop: ir.Operation) -> ir.Value:
     """Give the body an induction variable before its other arguments."""
-    old = body_of(loop)
-    types = [ir.IndexType.get(), *(a.type for a in old.arguments)]
-    new = old.create_before(*types, arg_locs=[loop.location, *(a.location for a in old.arguments)])
-    for view in list(old.operations):
-        new.append(view)
-    for before, after in zip(old.arguments, list(new.arguments)[1:], strict=True):
-        before.replace_all_uses_with(after)
-    _erase_block(loop, old)
-    return new.arguments[0]
-
-
-def _erase_block(loop: ir.Operation, block: ir.Block) -> None:
-    # The bindings have no way to erase a block but with its op.
-    scratch = ir.Operation.create("builtin.module", regions=1, loc=loop.location)
-    block.append_to(scratch.regions[0])
-    scratch.erase()
+    body = body_of(loop)
+    count = len(body.arguments)
+    for type, location in [(ir.IndexType.get(), loop.location), *((a.type, a.location) for a in body.arguments)]:
+        body.add_argument(type, location)
+    for i in range(count):
+        body.arguments[i].replace_all_uses_with(body.arguments[count + 1 + i])
+    for _ in range(count):
+        body.erase_argument(0)
+    return body.arguments[0]
 
 
 def _apply(expr: Expr, values: dict[str, ir.Value]) -> ir.Value:

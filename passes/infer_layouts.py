@@ -111,7 +111,7 @@ class _Placer:
             return
         wanted_type = result.type
         result.set_type(self._type(natural, result.type))
-        op = result.owner
+        op = result.owner.operation
         with ir.InsertionPoint.after(op), op.location:
             moved = ir.Operation.create("wave.relayout", [wanted_type], [result], loc=op.location)
         result.replace_all_uses_except(moved.results[0], moved)
@@ -131,7 +131,7 @@ class _Placer:
         op.operands[number] = self._moved[key]
 
     def _move(self, op: ir.Operation, value: ir.Value, spec: Spec) -> ir.Value:
-        source = value.owner if isinstance(value, ir.OpResult) else None
+        source = value.owner.operation if isinstance(value, ir.OpResult) else None
         with ir.InsertionPoint(op), op.location:
             if source is not None and source.name in FREE:
                 moved = source.clone()

@@ -162,12 +162,11 @@ def resolve_expressions(info: KernelInfo, op: ir.Operation) -> None:
     def resolve(expr: Expr) -> Expr:
         return info.resolve(expr, names).simplify(facts)
 
-    for named in list(op.attributes):
-        attribute = named.attr
+    for name, attribute in list(op.attributes.items()):
         if isinstance(attribute, Expr):
-            op.attributes[named.name] = resolve(attribute)
+            op.attributes[name] = resolve(attribute)
         elif isinstance(attribute, ir.ArrayAttr) and len(attribute) and isinstance(attribute[0], Expr):
-            op.attributes[named.name] = ir.ArrayAttr.get([resolve(e) for e in attribute])
+            op.attributes[name] = ir.ArrayAttr.get([resolve(e) for e in attribute])
 
 
 def _self_index(info: KernelInfo, op: ir.Operation) -> None:

@@ -55,7 +55,7 @@ class Outside:
     def _value(self, tile: ir.Value, dim: str) -> Number | None:
         if isinstance(tile, ir.BlockArgument):
             return None
-        op = tile.owner
+        op = tile.owner.operation
         name = op.name
         if name == "wave.read":
             return 0 if self._reads_zero(op, dim) else None
@@ -113,9 +113,9 @@ class Outside:
         mask = segments(op)[1]
         if not mask or isinstance(mask[0], ir.BlockArgument):
             return False
-        makers = [mask[0].owner]
+        makers = [mask[0].owner.operation]
         if makers[0].name == "wave.and":
-            makers = [v.owner for v in makers[0].operands if not isinstance(v, ir.BlockArgument)]
+            makers = [v.owner.operation for v in makers[0].operands if not isinstance(v, ir.BlockArgument)]
         return any(m.name == "wave.mask" and self._is_domain(m, dim) for m in makers)
 
     def _is_domain(self, mask: ir.Operation, dim: str) -> bool:
@@ -146,7 +146,8 @@ def _literal(op: ir.Operation) -> Number | None:
 def _constant(value: ir.Value) -> Number | None:
     if isinstance(value, ir.BlockArgument):
         return None
-    return _literal(value.owner) if value.owner.name == "wave.register" else None
+    op = value.owner.operation
+    return _literal(op) if op.name == "wave.register" else None
 
 
 def _exact(number: Number) -> Number | None:

@@ -65,11 +65,11 @@ class Scope:
         """Names the op needs values for, beyond its `own`, and the attributes that change on the way."""
         names: dict[str, None] = {}
         changed: dict[str, ir.Attribute | None] = {}
-        for named in op.attributes:
-            new, used = self._attribute(named.attr, own)
+        for name, attribute in op.attributes.items():
+            new, used = self._attribute(attribute, own)
             names.update(dict.fromkeys(used))
             if new is not None:
-                changed[named.name] = new
+                changed[name] = new
         for dim in domain_dims(op, self.info):
             names.update(dict.fromkeys(self._dim(dim)))
         needed = [n for n in names if n not in own]
@@ -115,8 +115,8 @@ class Scope:
 
     def _check_visible(self, op: ir.Operation, own: Collection[str], changed: dict) -> None:
         known = self.info.definitions.keys() | set(self.info.dynamic) | self._values.keys() | set(own)
-        for named in op.attributes:
-            attribute = changed.get(named.name, named.attr)
+        for name, original in op.attributes.items():
+            attribute = changed.get(name, original)
             exprs: list[Expr] = []
             local: set[str] = set()
             if isinstance(attribute, Expr):
@@ -126,11 +126,11 @@ class Scope:
             elif isinstance(attribute, MappingAttr):
                 exprs = list(attribute.memory)
                 local = {*attribute.iterators.values(), *(f"d{i}" for i in range(len(attribute.dynamic)))}
-            for name in (s for e in exprs for s in e.symbols if "." not in s and s not in ("lane", "el")):
-                if name not in known and name not in local:
+            for symbol in (s for e in exprs for s in e.symbols if "." not in s and s not in ("lane", "el")):
+                if symbol not in known and symbol not in local:
                     raise PassError(
                         op,
-                        f"symbol {name} has no value here; put wave.set_symbol {name} = … before this op, in its "
+                        f"symbol {symbol} has no value here; put wave.set_symbol {symbol} = … before this op, in its "
                         f"region or one around it",
                     )
 

@@ -122,7 +122,7 @@ def with_symbols(
     parts[group if sized and group is not None else -1] = list(values.values())
     for number, operands in (groups or {}).items():
         parts[number] = list(operands)
-    named = {a.name: a.attr for a in op.attributes}
+    named = dict(op.attributes.items())
     named.pop(_NAMES, None)
     if values:
         named[_NAMES] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n in values])
@@ -159,14 +159,13 @@ def replace(
 
 def expressions(op: ir.Operation) -> Iterator[tuple[str, Expr]]:
     """The expressions in the op's attributes with the attribute's name; those of a mapping are not among them."""
-    for named in op.attributes:
-        attribute = named.attr
+    for name, attribute in op.attributes.items():
         if isinstance(attribute, Expr):
-            yield named.name, attribute
+            yield name, attribute
         elif isinstance(attribute, ir.ArrayAttr):
             for entry in attribute:
                 if isinstance(entry, Expr):
-                    yield named.name, entry
+                    yield name, entry
 
 
 def symbols_of(exprs: Iterable[Expr]) -> list[str]:
