@@ -98,7 +98,7 @@ class _Placer:
     def _natural(self, op: ir.Operation) -> Spec | None:
         """The layout that an op's result has by its nature, where it need not be that of its class."""
         if op.name in ("wave.mma", "wave.scaled_mma"):
-            return self.solver.mma[op].acc
+            return self.solver.mma[op.results[0]].acc
         if op.name == "wave.reduce":
             return self.actual[op.operands[0]].drop([op.attributes["dim"].value])
         if op.name == "wave.topk":

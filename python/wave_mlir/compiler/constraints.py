@@ -90,9 +90,13 @@ class Constraints:
 
 def _hardware(a: HardwareConstraintAttr) -> Hardware:
     return Hardware(
-        a.threads_per_wave, a.mma or "", dict(a.vector_shapes or {}), tuple(a.waves_per_block or ()), a.max_bits_per_load,
+        a.threads_per_wave,
+        a.mma or "",
+        dict(a.vector_shapes or {}),
+        tuple(a.waves_per_block or ()),
+        a.max_bits_per_load,
         a.service_waves,
-    )  # fmt: skip
+    )
 
 
 _ADD = {

@@ -44,7 +44,7 @@ class LayoutSolver:
     def __init__(self, info: KernelInfo, ops: Sequence[ir.Operation]) -> None:
         self.info = info
         self.ops = ops
-        self.mma: dict[ir.Operation, MmaSpecs] = {}
+        self.mma: dict[ir.Value, MmaSpecs] = {}  # by result: the hash of an op changes with its types
         self.requirements: list[Requirement] = []
         self._number: dict[ir.Value, int] = {}
         self._parent: list[int] = []
@@ -201,7 +201,7 @@ class LayoutSolver:
             lhs_scale, rhs_scale = scales(op)
             own = {*shape.rows, *shape.cols, *shape.batch, shape.row, shape.col}
             scale_dims = tuple(next(d for d in v.type.dims if d not in own) for v in (lhs_scale, rhs_scale))
-        specs = self.mma[op] = mma_specs(self.info, shape, kind, scale_dims)  # type: ignore[arg-type]
+        specs = self.mma[op.results[0]] = mma_specs(self.info, shape, kind, scale_dims)  # type: ignore[arg-type]
         _, _, acc = operands(op)
         self._tie([acc, op.results[0]])
         self._seed(0, acc, lambda: specs.acc)
