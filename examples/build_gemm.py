@@ -4,7 +4,6 @@ python examples/build_gemm.py | wave-opt --pass-pipeline='builtin.module(canonic
 """
 
 from mlir import ir
-
 from wave_mlir.dialect import HardwareConstraintAttr, TilingConstraintAttr, WaveConstraintAttr, WorkgroupConstraintAttr
 from wave_mlir.dialect import builders as wave
 

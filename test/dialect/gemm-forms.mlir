@@ -54,6 +54,37 @@ module attributes {wave.form = "typed", wave.target = "gfx942"} {
 
 // -----
 
+// CHECK-DAG: #[[ACC:.*]] = #wave.layout<[M = 64, N = 64], reg = [4 : M * 1, 2 : N * 16, 2 : M * 16], lane = [16 : N * 1, 4 : M * 4], wave.x = [2 : M * 32], wave.y = [2 : N * 32]>
+// CHECK-DAG: #[[LHS:.*]] = #wave.layout<[M = 64, K = 32], reg = [4 : K * 1, 2 : K * 16, 2 : M * 16], lane = [16 : M * 1, 4 : K * 4], wave.x = [2 : M * 32]>
+// CHECK: wave.form = "placed"
+// CHECK: wave.read %a index [wg.x * 64 + at.M, iv.K * 32 + at.K] symbols(iv.K = %{{.*}}) : !wave.memory<[M, K], f16, shared> -> !wave.tile<[M, K], f16, #[[LHS]]>
+// CHECK: wave.mma %{{.*}}, %{{.*}}, %{{.*}} : !wave.tile<[M, K], f16, #[[LHS]]>, !wave.tile<[N, K], f16, #{{.*}}>, !wave.tile<[M, N], f32, #[[ACC]]>
+#acc = #wave.layout<[M = 64, N = 64], reg = [4 : M * 1, 2 : N * 16, 2 : M * 16],
+                    lane = [16 : N * 1, 4 : M * 4], wave.x = [2 : M * 32], wave.y = [2 : N * 32]>
+#lhs = #wave.layout<[M = 64, K = 32], reg = [4 : K * 1, 2 : K * 16, 2 : M * 16],
+                    lane = [16 : M * 1, 4 : K * 4], wave.x = [2 : M * 32]>
+#rhs = #wave.layout<[N = 64, K = 32], reg = [4 : K * 1, 2 : K * 16, 2 : N * 16],
+                    lane = [16 : N * 1, 4 : K * 4], wave.y = [2 : N * 32]>
+module attributes {wave.form = "placed", wave.target = "gfx942"} {
+  wave.kernel @gemm(%a: !wave.memory<[M, K], f16, shared>, %b: !wave.memory<[N, K], f16, shared>,
+                    %c: !wave.memory<[M, N], f32, global>) symbols {M = 512, N = 512, K = 256} {
+    %zero = wave.register 0.0 : !wave.tile<[M, N], f32, #acc>
+    %sum = wave.iterate K iv(%k) trips(8) iter_args(%acc = %zero : !wave.tile<[M, N], f32, #acc>) {
+      %x = wave.read %a index [wg.x * 64 + at.M, iv.K * 32 + at.K] symbols(iv.K = %k)
+             : !wave.memory<[M, K], f16, shared> -> !wave.tile<[M, K], f16, #lhs>
+      %y = wave.read %b index [wg.y * 64 + at.N, iv.K * 32 + at.K] symbols(iv.K = %k)
+             : !wave.memory<[N, K], f16, shared> -> !wave.tile<[N, K], f16, #rhs>
+      %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16, #lhs>, !wave.tile<[N, K], f16, #rhs>, !wave.tile<[M, N], f32, #acc>
+      wave.yield %z : !wave.tile<[M, N], f32, #acc>
+    }
+    wave.write %sum, %c index [wg.x * 64 + at.M, wg.y * 64 + at.N]
+      : !wave.tile<[M, N], f32, #acc>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
 // CHECK: wave.form = "lane"
 // CHECK: wave.allocate : !wave.memory<[64, 32], f16, shared>
 // CHECK: wave.read %a index [wg.x * 64 + wave.x * 16 + lane floordiv 4, {{.*}}iv.K * 32{{.*}}] symbols(iv.K = %{{.*}}) : !wave.memory<[M, K], f16, global> -> vector<8xf16>

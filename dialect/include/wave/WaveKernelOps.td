@@ -154,7 +154,7 @@ class Wave_ExprOp<string mnemonic, list<Trait> traits = []>
                        OptionalAttr<Wave_SymbolNames>:$symbol_names);
   let results = (outs Wave_Value:$result);
   let assemblyFormat = [{
-    `[` custom<Expr>($expr) `]` (`symbols` `(` custom<Symbols>($symbol_values, type($symbol_values), $symbol_names)^ `)`)?
+    ` ` `[` custom<Expr>($expr) `]` (`symbols` `(` custom<Symbols>($symbol_values, type($symbol_values), $symbol_names)^ `)`)?
     attr-dict `:` type($result)
   }];
   let hasVerifier = 1;

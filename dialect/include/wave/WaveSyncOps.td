@@ -122,7 +122,7 @@ def Wave_SchedulingGroupBarrierOp : Wave_SyncOp<"scheduling_group_barrier"> {
   }];
   let arguments = (ins TypedArrayAttrBase<Wave_InstructionClassAttr, "instruction classes">:$instructions,
                        I64Attr:$size, I64Attr:$group);
-  let assemblyFormat = "`[` custom<InstructionClasses>($instructions) `]` `size` $size `group` $group attr-dict";
+  let assemblyFormat = "` ` `[` custom<InstructionClasses>($instructions) `]` `size` $size `group` $group attr-dict";
   let hasVerifier = 1;
 }
 def Wave_DebugLogOp : Wave_SyncOp<"debug_log"> {
