@@ -20,6 +20,7 @@ ALWAYS: dict[str, str] = {
     "deadlock": "a wave waits at a barrier that others of its workgroup never reach",
     "unsupported": "an operation or type that the simulator does not model",
     "arguments": "arguments that do not fit the kernel",
+    "internal": "the simulator itself failed",
     "limit": "more operations executed than the caller allowed",
 }
 """Errors that cannot be switched off: without them a run has no meaning."""
@@ -40,7 +41,7 @@ def describe_location(location: object) -> str:
 class SimError(Exception):
     """What went wrong in a simulated run.
 
-    kind: a key of `CHECKS` or one of barrier, deadlock, unsupported, arguments, limit.
+    kind: a key of `CHECKS` or one of barrier, deadlock, unsupported, arguments, limit, internal.
     location: `file:line:column` of the operation at fault, "" where there is none.
     waves: descriptions of the waves involved, the one that found the fault first.
     lane: lane of the first fault, or None. address: its byte offset in the buffer, or None.

@@ -14,7 +14,7 @@ import numpy as np
 
 from .cohort import CannotJoin, Cohort
 from .errors import SimError
-from .program import FINISHED, Program
+from .program import FINISHED, Program, internal_error
 from .waits import MAX_WAVES, OP_MASK, OP_SHIFT, WAVE_SHIFT, Waits
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class Machine:
         self.blocked: list[tuple[Cohort, OpInfo]] = []
         self.current: Cohort | None = None
         self.executed = 0
+        self.at = 0  # the step being executed
         self.storages: list[Storage] = []
         self.lds_end = 0  # first free LDS address of a workgroup
         self.exchange: dict[int, tuple[np.ndarray, np.ndarray]] = {}
@@ -130,16 +131,26 @@ class Machine:
             if not self.runnable:
                 self._release_parked()
             self.current = self._pick(self.runnable)
-            self._run_cohort(self.current, progress, limit)
+            self._run_guarded(self.current, progress, limit)
             self.current = None
         if self.blocked:
             self._deadlock()
+
+    def _run_guarded(self, cohort: Cohort, progress: Progress | None, limit: int | None) -> None:
+        """Run a cohort; an exception that is no SimError is a fault of the simulator and gets a location."""
+        try:
+            self._run_cohort(cohort, progress, limit)
+        except SimError:
+            raise
+        except Exception as error:
+            raise internal_error(self.program.step_infos[self.at], error) from error
 
     def _run_cohort(self, cohort: Cohort, progress: Progress | None, limit: int | None) -> None:
         steps = self.program.steps
         pc = cohort.pc
         since = 0
         while True:
+            self.at = pc
             after = steps[pc](cohort)
             since += 1
             if after is None:

@@ -111,6 +111,7 @@ class Program:
 
     name: str
     steps: list[Step] = field(default_factory=list)
+    step_infos: list[OpInfo | None] = field(default_factory=list)
     slots: int = 0
     constants: dict[int, np.ndarray] = field(default_factory=dict)
     arguments: list[int] = field(default_factory=list)
@@ -120,6 +121,13 @@ class Program:
     visible: dict[int, list[int]] = field(default_factory=dict)
     use: MemoryUse = field(default_factory=MemoryUse)
     keep_alive: list[object] = field(default_factory=list)
+
+
+def internal_error(info: OpInfo | None, error: Exception) -> SimError:
+    """A fault of the simulator itself, with the operation it was at."""
+    name, location = (info.name, info.location) if info else ("the kernel", "")
+    text = f"the simulator failed at {name}: {type(error).__name__}: {error}; please report it with this operation"
+    return SimError("internal", text, location=location)
 
 
 class Compiler:
@@ -182,6 +190,7 @@ class Compiler:
     def emit(self, step: Step) -> int:
         """Append a step; its number."""
         self.program.steps.append(step)
+        self.program.step_infos.append(self.info)
         return len(self.program.steps) - 1
 
     def visible_slots(self) -> list[int]:
@@ -224,6 +233,8 @@ class Compiler:
                 if not error.location:
                     raise SimError(error.kind, f"{op.name}: {error.message}", location=info.location) from None
                 raise
+            except Exception as error:
+                raise internal_error(info, error) from error
         self._scope.pop()
         return yielded
 

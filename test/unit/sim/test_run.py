@@ -75,3 +75,18 @@ def test_choice_of_kernel():
 def test_operations_are_known():
     names = known_operations()
     assert names == sorted(names) and "amdgpu.mfma" in names and len(names) > 250
+
+
+def test_own_failures_have_a_location(monkeypatch):
+    from wave_mlir.sim import access
+
+    def broken(*_: object) -> None:
+        raise KeyError("x")
+
+    o = np.zeros(64, np.int32)
+    with ir.Context():
+        module = ir.Module.parse(kernel(LOOP, ARGS))
+        monkeypatch.setattr(access, "store", broken)
+        with pytest.raises(sim.SimError, match="the simulator failed at memref.store: KeyError") as caught:
+            sim.run(module, [o], grid=(1,))
+    assert caught.value.kind == "internal" and caught.value.location
