@@ -15,7 +15,7 @@ module attributes {wave.form = "gpu", wave.target = "gfx942"} {
     llvm.mlir.global internal @lds() {addr_space = 3 : i32} : !llvm.array<64 x i8>
     llvm.func @k(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %x: f32) attributes {
         gpu.known_block_size = array<i32: 128, 2, 1>, rocdl.kernel, rocdl.flat_work_group_size = "1,1024",
-        wave.args = [{kind = "memory", name = "a", dtype = f32, access = "read"}, {kind = "memory", name = "b", dtype = f32, access = "write"},
+        wave.args = [{kind = "memory", name = "a", dtype = f32, shape = [#wave.expr<1>], access = "read"}, {kind = "memory", name = "b", dtype = f32, shape = [#wave.expr<1>], access = "write"},
                      {kind = "scalar", name = "x", dtype = f32}]} {
       %0 = llvm.call @__ocml_exp2_f32(%x) : (f32) -> f32
       %1 = llvm.call @__ocml_fmod_f32(%0, %x) : (f32, f32) -> f32

@@ -3,7 +3,7 @@
 module attributes {wave.form = "gpu", wave.target = "gfx942"} {
   gpu.module @m {
     // expected-error@+1 {{kernel 'k': a block of 2048 x 1 x 1 = 2048 threads; gfx942 allows 1024}}
-    gpu.func @k() kernel attributes {known_block_size = array<i32: 2048, 1, 1>, wave.args = [], wave.grid = [1, 1, 1]} {
+    gpu.func @k() kernel attributes {known_block_size = array<i32: 2048, 1, 1>, wave.args = [], wave.grid = [#wave.expr<1>, #wave.expr<1>, #wave.expr<1>]} {
       gpu.return
     }
   }
@@ -15,7 +15,7 @@ module attributes {wave.form = "gpu", wave.target = "gfx942"} {
   gpu.module @m {
     // expected-error@+1 {{kernel 'k' needs 65552 bytes of LDS; gfx942 has 65536 for a workgroup; use smaller tiles or fewer buffers}}
     gpu.func @k() workgroup(%lds: memref<65552xi8, #gpu.address_space<workgroup>>)
-        kernel attributes {known_block_size = array<i32: 64, 1, 1>, wave.args = [], wave.grid = [1, 1, 1]} {
+        kernel attributes {known_block_size = array<i32: 64, 1, 1>, wave.args = [], wave.grid = [#wave.expr<1>, #wave.expr<1>, #wave.expr<1>]} {
       gpu.return
     }
   }
@@ -36,7 +36,7 @@ module attributes {wave.form = "gpu", wave.target = "gfx942"} {
 
 module attributes {wave.form = "gpu", wave.target = "gfx942"} {
   gpu.module @m {
-    gpu.func @k(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>, wave.grid = [1, 1, 1],
+    gpu.func @k(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>, wave.grid = [#wave.expr<1>, #wave.expr<1>, #wave.expr<1>],
         wave.args = [{kind = "scalar", name = "x", dtype = f32}]} {
       // expected-error@+1 {{'math.tanh' on f32 has no instruction on gfx942}}
       %0 = math.tanh %x : f32

@@ -16,7 +16,8 @@ module attributes {wave.form = "gpu", wave.target = "gfx942"} {
   gpu.module @m {
     gpu.func @k(%a: memref<?xf16, #gpu.address_space<global>>, %M: i32) kernel attributes {
         known_block_size = array<i32: 128, 2, 1>, wave.grid = [#wave.expr<M>, #wave.expr<1>, #wave.expr<1>],
-        wave.args = [{kind = "memory", name = "a", dtype = f16, shape = [#wave.expr<M>, #wave.expr<M ceildiv 2>]},
+        wave.args = [{kind = "memory", name = "a", dtype = f16, access = "readwrite",
+                      shape = [#wave.expr<M>, #wave.expr<M ceildiv 2>]},
                      {kind = "symbol", name = "M"}]} {
       %w = gpu.subgroup_id : index
       %x = memref.load %a[%w] : memref<?xf16, #gpu.address_space<global>>

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar, cast
 
@@ -60,7 +60,7 @@ class Generation:
             copy = cast(ModuleOp, module.operation.clone())
             self._trusted = gpu_prepare.is_trusted(copy)
             with _located_errors():
-                self.kernels = tuple(_kernels(copy))
+                self.kernels = tuple(replace(k, target=self.target.name) for k in _kernels(copy))
                 self._timed("to rocdl", lambda: run_passes(copy, rocdl.passes(self.target.name, debug=debug)))
                 text = self._timed("to llvm", lambda: rocdl.to_llvm_ir(copy, self.target))
         self.llvm_ir = _relative_paths(text) if debug else text

@@ -12,13 +12,15 @@ def kernel(
     """
     signature = ", ".join(f"%{n}: memref<?x{t}, #gpu.address_space<global>>" for n, (t, _) in args.items())
     described = ", ".join(
-        f'{{kind = "memory", name = "{n}", dtype = {t}, shape = ["64"], access = "{a}"}}' for n, (t, a) in args.items()
+        f'{{kind = "memory", name = "{n}", dtype = {t}, shape = [#wave.expr<64>], access = "{a}"}}'
+        for n, (t, a) in args.items()
     )
     return f"""
 module attributes {{wave.form = "gpu", wave.target = "{target}", gpu.container_module}} {{
   gpu.module @m {{
     gpu.func @{name}({signature}) workgroup(%lds: memref<{lds}xi8, #gpu.address_space<workgroup>>)
-        kernel attributes {{known_block_size = array<i32: {", ".join(map(str, block))}>, wave.grid = ["1", "1", "1"],
+        kernel attributes {{known_block_size = array<i32: {", ".join(map(str, block))}>, 
+                           wave.grid = [#wave.expr<1>, #wave.expr<1>, #wave.expr<1>],
                            wave.args = [{described}]}} {{
       %c0 = arith.constant 0 : index
       %tid = gpu.thread_id x

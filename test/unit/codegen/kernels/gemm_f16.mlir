@@ -7,11 +7,11 @@ module attributes {wave.form = "gpu", wave.target = "gfx942", gpu.container_modu
         workgroup(%lds: memref<8192xi8, #gpu.address_space<workgroup>>)
         kernel attributes {
           known_block_size = array<i32: 128, 2, 1>,
-          wave.grid = ["M ceildiv 64", "2", "1"],
+          wave.grid = [#wave.expr<M ceildiv 64>, #wave.expr<2>, #wave.expr<1>],
           wave.symbols = {N = 100, K = 72},
-          wave.args = [{kind = "memory", name = "a", dtype = f16, shape = ["M", "72"], access = "read"},
-                       {kind = "memory", name = "b", dtype = f16, shape = ["100", "72"], access = "read"},
-                       {kind = "memory", name = "c", dtype = f32, shape = ["M", "100"], access = "write"},
+          wave.args = [{kind = "memory", name = "a", dtype = f16, shape = [#wave.expr<M>, #wave.expr<72>], access = "read"},
+                       {kind = "memory", name = "b", dtype = f16, shape = [#wave.expr<100>, #wave.expr<72>], access = "read"},
+                       {kind = "memory", name = "c", dtype = f32, shape = [#wave.expr<M>, #wave.expr<100>], access = "write"},
                        {kind = "symbol", name = "M"}]} {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index

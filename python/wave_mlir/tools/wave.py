@@ -1,0 +1,147 @@
+"""`wave`: compile, run and report on kernels.
+
+    wave compile FILE.mlir [--emit FORM|llvm|isa|obj|hsaco] [-o OUT] [--set M=1024 ...] [--report]
+    wave run FILE.mlir [--set M=100 ...] [--seed N]
+    wave report FILE.mlir|FILE.s|FILE.hsaco [--json]
+
+Errors are located and end with exit code 1 (2 for wrong usage); a file is written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from wave_mlir import report
+from wave_mlir.compiler import driver, forms, outputs
+from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
+
+_BINARY = ("obj", "hsaco")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point; returns the exit code."""
+    options = _parser().parse_args(argv)
+    try:
+        return options.command(options)
+    except CompileError as error:
+        for diagnostic in error.diagnostics:
+            print(_shortened(diagnostic), file=sys.stderr)
+    except report.AssemblyError as error:
+        print(f"error: {error}", file=sys.stderr)
+    except BrokenPipeError:
+        sys.stderr.close()
+    except OSError as error:
+        print(f"error: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+    return 1
+
+
+def _shortened(diagnostic: Diagnostic) -> Diagnostic:
+    """Without MLIR's notes that repeat the whole operation."""
+    notes = tuple(n for n in diagnostic.notes if not n.message.startswith("see current operation"))
+    return replace(diagnostic, notes=notes)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="wave", description="Compile, run and examine GPU kernels.")
+    commands = parser.add_subparsers(required=True, metavar="compile|run|report")
+    build = commands.add_parser("compile", help="compile a module to a form or to machine code")
+    _add_input(build)
+    build.add_argument("--emit", choices=driver.EMIT, default="hsaco", help="what to make (default: hsaco)")
+    build.add_argument(
+        "-o", dest="output", help="file to write; hsaco gets OUT.json beside it (default: text to stdout)"
+    )
+    build.add_argument("--report", action="store_true", help="print ISA statistics")
+    build.add_argument("--json", action="store_true", help="print statistics as JSON")
+    build.add_argument("-g", dest="debug", action="store_true", help="line tables in machine code, with relative paths")
+    build.add_argument("--timing", action="store_true", help="print seconds by step to stderr")
+    build.set_defaults(command=_compile)
+    run = commands.add_parser("run", help="compile, run in the simulator on generated data, and check the result")
+    _add_input(run)
+    run.add_argument("--seed", type=int, default=0, help="seed of the generated data (default: 0)")
+    run.set_defaults(command=_run)
+    show = commands.add_parser("report", help="ISA statistics of a module, an assembly file or a code object")
+    _add_input(show)
+    show.add_argument("--json", action="store_true", help="print JSON")
+    show.set_defaults(command=_report)
+    return parser
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="module (.mlir)")
+    parser.add_argument("--kernel", help="the kernel to take (default: all)")
+    parser.add_argument("--target", help="chip, instead of the module's")
+    parser.add_argument(
+        "--set", dest="symbols", metavar="NAME=VALUE", action="append", default=[], type=_assignment,
+        help="value of a symbol; may be given several times",
+    )  # fmt: skip
+
+
+def _assignment(text: str) -> tuple[str, int]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value.lstrip("-").isdigit()):
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE with an integer value")
+    return name.strip(), int(value)
+
+
+def _compile_input(options: argparse.Namespace, until: str, *, debug: bool = False) -> driver.Compiled:
+    symbols = dict(options.symbols)
+    module = driver.parse(options.file, is_file=True)
+    return driver.compile_module(
+        module, options.target, symbols, kernel=options.kernel, until=until, debug=debug
+    )  # fmt: skip
+
+
+def _compile(options: argparse.Namespace) -> int:
+    wanted = options.emit
+    if wanted in _BINARY and not options.output and not (options.report or options.json):
+        print(f"error: {wanted} is binary; name a file with -o", file=sys.stderr)
+        return 2
+    until = wanted if wanted in forms.FORMS else "gpu"
+    compiled = _compile_input(options, until, debug=options.debug)
+    content = compiled.emit(wanted)
+    shown = _statistics(compiled.isa, options.json) if options.report or options.json else ""
+    if options.output:
+        files: dict[str, str | bytes] = {options.output: content}
+        if wanted == "hsaco":
+            files[options.output + ".json"] = outputs.kernels_json(compiled.kernels)
+        outputs.write_atomically(files)  # type: ignore[arg-type]
+    elif isinstance(content, str) and not shown:
+        sys.stdout.write(content if content.endswith("\n") else content + "\n")
+    sys.stdout.write(shown)
+    if options.timing:
+        for step, seconds in compiled.timings.items():
+            print(f"{seconds * 1000:9.2f} ms  {step}", file=sys.stderr)
+    return 0
+
+
+def _statistics(isa: str, as_json: bool) -> str:
+    made = report.analyze(isa)
+    return json.dumps(made.to_json(), indent=2) + "\n" if as_json else report.render_text(made)
+
+
+def _report(options: argparse.Namespace) -> int:
+    if Path(options.file).suffix == ".mlir":
+        sys.stdout.write(_statistics(_compile_input(options, "gpu").isa, options.json))
+        return 0
+    made = report.analyze_file(options.file)
+    if options.kernel:
+        made.kernels = [k for k in made.kernels if k.name == options.kernel]
+        if not made.kernels:
+            raise report.AssemblyError(f"{options.file}: no kernel '{options.kernel}'")
+    sys.stdout.write(json.dumps(made.to_json(), indent=2) + "\n" if options.json else report.render_text(made))
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    from . import wave_run
+
+    return wave_run.run_file(options.file, options.target, dict(options.symbols), options.kernel, options.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

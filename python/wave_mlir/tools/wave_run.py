@@ -1,0 +1,132 @@
+"""`wave run`: compile a module, run it in the simulator on generated data, and compare with the reference evaluator."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+
+import numpy as np
+
+from wave_mlir import sim
+from wave_mlir.compiler import abi, driver, forms
+from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
+from wave_mlir.sim.dtypes import dtype_named
+
+LARGEST = 4
+"""Generated elements are integers of at most this size: sums of their products are exact in f32 up to K = 2^20."""
+
+
+def run_file(path: str, target: str | None, symbols: Mapping[str, int], kernel: str | None, seed: int) -> int:
+    """Compile and run all kernels (or `kernel`); returns the exit code: 1 when a check or the comparison fails."""
+    module = driver.parse(path, is_file=True)
+    source = str(module)
+    form = forms.form_of(module.operation)
+    static, dynamic = _split_symbols(module, symbols)
+    compiled = driver.compile_module(module, target, static, kernel=kernel)
+    failed = False
+    for found in compiled.kernels:
+        failed |= not _run_kernel(compiled, found, dynamic, seed, source if form == "tile" else None, static)
+    return 1 if failed else 0
+
+
+def _split_symbols(module, symbols: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+    """Values for static symbols (compiled in) and for dynamic ones (given at the run)."""
+    names: set[str] = set()
+    for op in module.body.operations:
+        if op.operation.name == "wave.kernel":
+            names.update(e.value for e in op.operation.attributes["dynamic"])
+    for function in abi.kernel_functions(module):
+        names.update(abi.read_abi(function).dynamic_symbols)
+    static = {n: v for n, v in symbols.items() if n not in names}
+    return static, {n: v for n, v in symbols.items() if n in names}
+
+
+def _run_kernel(
+    compiled: driver.Compiled,
+    kernel: abi.KernelABI,
+    dynamic: Mapping[str, int],
+    seed: int,
+    tile_text: str | None,
+    static: Mapping[str, int],
+) -> bool:
+    for name in kernel.dynamic_symbols:
+        if name not in dynamic:
+            raise _failure(f"kernel '{kernel.name}': dynamic symbol '{name}' has no value; give --set {name}=…")
+    try:
+        values = kernel.values({n: v for n, v in dynamic.items() if n in kernel.dynamic_symbols})
+        arrays, scalars = generate(kernel, values, np.random.default_rng(seed))
+        grid = kernel.grid_for({n: values[n] for n in kernel.dynamic_symbols})
+    except abi.AbiError as error:
+        raise _failure(str(error)) from None
+    expected = [a.copy() for a in arrays]
+    try:
+        result = sim.run(compiled.module, [*arrays, *scalars], symbols=_dynamic(kernel, values), kernel=kernel.name)
+    except sim.SimError as error:
+        message = f"kernel '{kernel.name}': {error.kind}: {error.message}"
+        raise CompileError([Diagnostic("error", error.location or "<run>", message)]) from None
+    print(f"{kernel.name}: grid {_times(grid)}, block {_times(kernel.block)}, target {kernel.target}")
+    for arg, array in zip(kernel.memories, arrays, strict=True):
+        print(f"  {arg.name}: {arg.dtype}[{', '.join(map(str, array.shape))}] {arg.access}")
+    print(f"  simulated {result.counts['waves']} waves in {result.seconds:.2f} s; no fault by the checks:")
+    print(f"    {', '.join(sim.CHECKS)}")
+    if tile_text is None:
+        print("  no comparison: the reference evaluates tile form, and the input is past it")
+        return True
+    reference = import_module("wave_mlir.sim.reference")
+    reference.run(driver.parse(tile_text), [*expected, *scalars], kernel=kernel.name, symbols={**static, **dynamic})
+    return _compare(kernel, arrays, expected)
+
+
+def _dynamic(kernel: abi.KernelABI, values: Mapping[str, int]) -> dict[str, int]:
+    return {n: values[n] for n in kernel.dynamic_symbols}
+
+
+def generate(
+    kernel: abi.KernelABI, values: Mapping[str, int], rng: np.random.Generator
+) -> tuple[list[np.ndarray], list[int]]:
+    """Arrays of small integers for the memories and integers for the scalars; what is only written starts as NaN or 99.
+
+    Raises abi.AbiError when an extent cannot be evaluated.
+    """
+    arrays = []
+    for arg in kernel.memories:
+        dtype = dtype_named(arg.dtype).np
+        shape = arg.extents(values)
+        is_float = dtype_named(arg.dtype).is_float
+        if arg.access == "write":
+            arrays.append(np.full(shape, np.nan if is_float else 99).astype(dtype))
+        else:
+            low = 0 if dtype == np.bool_ else -LARGEST
+            high = 1 if dtype == np.bool_ else LARGEST
+            arrays.append(rng.integers(low, high, shape, endpoint=True).astype(np.float32).astype(dtype))
+    return arrays, [int(rng.integers(1, LARGEST, endpoint=True)) for _ in kernel.scalars]
+
+
+def _compare(kernel: abi.KernelABI, arrays: list[np.ndarray], expected: list[np.ndarray]) -> bool:
+    """Print how each written memory compares with the reference; true when all are equal."""
+    good = True
+    for arg, got, want in zip(kernel.memories, arrays, expected, strict=True):
+        if arg.access == "read":
+            continue
+        a, b = got.astype(np.float64), want.astype(np.float64)
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+        if same.all():
+            print(f"  {arg.name}: {same.size} elements equal the reference")
+            continue
+        good = False
+        where = tuple(int(i) for i in np.argwhere(~same)[0])
+        print(
+            f"  {arg.name}: {int((~same).sum())} of {same.size} elements differ from the reference; "
+            f"the first at {list(where)}: {got[where]}, not {want[where]}",
+            file=sys.stderr,
+        )
+    return good
+
+
+def _times(sizes: tuple[int, ...]) -> str:
+    return " x ".join(map(str, sizes))
+
+
+def _failure(message: str) -> CompileError:
+    return CompileError([Diagnostic("error", "<run>", message)])
