@@ -1,0 +1,124 @@
+"""wave-to-gpu: lowers scheduled form to gpu form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import gpu
+
+from wave_mlir.compiler import gpu_access, gpu_compute
+from wave_mlir.compiler.diagnostics import PassError
+from wave_mlir.compiler.gpu_function import GpuFunction, create_function
+from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.lds import lds_bytes_of
+from wave_mlir.compiler.pass_registry import Pass, register_pass
+
+_LOWERINGS: dict[str, Callable[[GpuFunction, ir.Operation], None]] = {
+    "wave.read": gpu_access.lower_read,
+    "wave.write": gpu_access.lower_write,
+    "wave.allocate": gpu_access.bind_allocation,
+    "wave.mma": gpu_compute.lower_mma,
+    "wave.scaled_mma": gpu_compute.lower_scaled_mma,
+    "wave.apply_expr": gpu_compute.lower_expr_value,
+    "wave.scalar": gpu_compute.lower_expr_value,
+    "wave.shared_memory_barrier": gpu_compute.lower_barrier,
+    "wave.workgroup_barrier": gpu_compute.lower_workgroup_barrier,
+    "wave.wave_fence": gpu_compute.lower_wave_fence,
+    "wave.memory_counter_wait": gpu_compute.lower_memory_counter_wait,
+    "wave.set_wave_prio": gpu_compute.lower_set_wave_prio,
+}
+
+
+@register_pass("wave-to-gpu", requires="scheduled", establishes="gpu")
+@dataclass(frozen=True)
+class ToGpu(Pass):
+    """Lower kernels to `gpu.func`s with vector, memref, arith, scf and amdgpu ops.
+
+    Each `wave.kernel` becomes a `gpu.func` in one `gpu.module`, with the arguments of the kernel ABI and its attributes
+    (docs/design.md). Index expressions become arith ops, each emitted once in the outermost loop that it depends on.
+    A masked load reads at offset 0 and selects 0, a masked store stands under `scf.if`.
+
+    Before:
+
+        %v = wave.read %a index [wg.x * 64 + lane, 0] mask %m : !wave.memory<[M, K], f16, global> -> vector<4xf16>
+
+    After:
+
+        %o = arith.select %c, %linear, %c0 : index
+        %l = vector.load %a[%o] {alignment = 8} : memref<?xf16, #gpu.address_space<global>>, vector<4xf16>
+        %v = arith.select %c, %l, %zero : vector<4xf16>
+
+    It chooses no access widths and places no barriers.
+    """
+
+    def run(self, module: ir.Module) -> None:
+        """Lower every kernel of the module."""
+        kernels = [op.operation for op in module.body.operations if op.operation.name == "wave.kernel"]
+        if not kernels:
+            return
+        name = ir.StringAttr(kernels[0].attributes["sym_name"]).value
+        with module.operation.location, ir.InsertionPoint(kernels[0]):
+            holder = gpu.GPUModuleOp(f"{name}_kernels")
+        into = holder.regions[0].blocks[0] if len(holder.regions[0].blocks) else holder.regions[0].blocks.append()
+        for kernel in kernels:
+            _lower_kernel(kernel, into)
+        module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
+
+
+def _lower_kernel(kernel: ir.Operation, into: ir.Block) -> None:
+    info = KernelInfo.of(kernel)
+    function = create_function(kernel, info, lds_bytes_of(kernel), into)
+    block = function.block
+    for op in list(kernel.regions[0].blocks[0].operations):
+        block.append(op)
+    _lower_block(function, block)
+    kernel.erase()
+
+
+def _lower_block(function: GpuFunction, block: ir.Block) -> None:
+    masks = []
+    for view in list(block.operations):
+        op = view.operation
+        if not op.name.startswith("wave."):
+            _reject_tiles(op)
+        elif op.name == "wave.mask":
+            masks.append(op)
+        elif op.name == "wave.iterate":
+            loop, body = gpu_compute.open_loop(function, op)
+            _lower_block(function, body)
+            function.emitter.leave()
+        elif op.name == "wave.conditional":
+            branch, bodies = gpu_compute.open_conditional(function, op)
+            for body in bodies:
+                function.emitter.enter(body, branch)
+                _lower_block(function, body)
+                function.emitter.leave()
+        elif op.name == "wave.yield":
+            gpu_compute.lower_yield(op)
+        elif op.name == "wave.return":
+            with op.location, ir.InsertionPoint(op):
+                gpu.ReturnOp([])
+            op.erase()
+        else:
+            _lowering_of(op)(function, op)
+    # Accesses look through masks of one predicate; what is left is used as a value.
+    for op in masks:
+        if next(iter(op.results[0].uses), None) is None:
+            op.erase()
+        else:
+            gpu_compute.lower_expr_value(function, op)
+
+
+def _lowering_of(op: ir.Operation) -> Callable[[GpuFunction, ir.Operation], None]:
+    lowering = _LOWERINGS.get(op.name)
+    if lowering is None:
+        raise PassError(op, f"{op.name} cannot be lowered to gpu form from here; it is an op of an earlier form")
+    return lowering
+
+
+def _reject_tiles(op: ir.Operation) -> None:
+    for result in op.results:
+        if str(result.type).startswith("!wave.tile"):
+            raise PassError(op, f"{op.name} still has a tile; run wave-expand before wave-to-gpu")

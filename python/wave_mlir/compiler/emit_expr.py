@@ -1,0 +1,164 @@
+"""Expressions to arith ops, each emitted once, in the outermost scope that has all its symbols.
+
+A scope is a block with an insertion point: the kernel's entry, and the body of each loop. An expression that does not
+change in a loop is emitted before the loop, so that later code finds loop-invariant address parts already outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mlir import ir
+from mlir.dialects import arith
+
+from wave_mlir.dialect import Expr, Facts
+
+_COMPARE = {"eq": arith.CmpIPredicate.eq, "ne": arith.CmpIPredicate.ne,
+            "lt": arith.CmpIPredicate.slt, "le": arith.CmpIPredicate.sle}  # fmt: skip
+
+
+@dataclass
+class _Scope:
+    """A block, the symbols bound in it, what was emitted in it, and where outer expressions go (None: at the end)."""
+
+    block: ir.Block
+    anchor: ir.Operation | None = None
+    symbols: dict[str, ir.Value] = field(default_factory=dict)
+    memo: dict[Expr, ir.Value] = field(default_factory=dict)
+
+
+class ExprEmitter:
+    """Emits expressions as `index` arithmetic (i1 for predicates).
+
+    `facts` gives the ranges of symbols: a division whose operands are not negative becomes an unsigned one.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.index = ir.IndexType.get()
+        self.i1 = ir.IntegerType.get_signless(1)
+        self._scopes: list[_Scope] = []
+        self._positive: dict[Expr, bool] = {}
+
+    def enter(self, block: ir.Block, before: ir.Operation | None = None) -> None:
+        """Open a scope for `block`; code that outer scopes get meanwhile goes before `before`, the op with the block."""
+        if self._scopes:
+            self._scopes[-1].anchor = before
+        self._scopes.append(_Scope(block))
+
+    def leave(self) -> None:
+        """Close the innermost scope."""
+        self._scopes.pop()
+        if self._scopes:
+            self._scopes[-1].anchor = None
+
+    def bind(self, name: str, value: ir.Value) -> None:
+        """From here on `name` means `value` (of type index) in the innermost scope."""
+        self._scopes[-1].symbols[name] = value
+
+    def emit(self, expr: Expr, here: ir.Operation | None, operands: dict[str, ir.Value] | None = None) -> ir.Value:
+        """The value of `expr`, available at `here` (the op that needs it; None: the end of the innermost block).
+
+        `operands` are values of symbols known to this user only; what depends on them is emitted at `here`.
+        Raises KeyError with the symbol's name when a symbol has no value.
+        """
+        self._scopes[-1].anchor = here
+        local = {name: value for name, value in (operands or {}).items() if not self._is_bound(name, value)}
+        return self._emit_local(expr, local) if local else self._emit(expr)
+
+    def _is_bound(self, name: str, value: ir.Value) -> bool:
+        for scope in reversed(self._scopes):
+            if name in scope.symbols:
+                return scope.symbols[name] == value
+        return False
+
+    # --- finding the scope ---------------------------------------------------------------------
+    def _level(self, expr: Expr) -> int:
+        level = 0
+        for name in expr.symbols:
+            level = max(level, self._level_of(name))
+        return level
+
+    def _level_of(self, name: str) -> int:
+        for level in range(len(self._scopes) - 1, -1, -1):
+            if name in self._scopes[level].symbols:
+                return level
+        raise KeyError(name)
+
+    def _point(self, level: int) -> ir.InsertionPoint:
+        scope = self._scopes[level]
+        return ir.InsertionPoint(scope.anchor) if scope.anchor is not None else ir.InsertionPoint(scope.block)
+
+    def _emit(self, expr: Expr) -> ir.Value:
+        for scope in reversed(self._scopes):
+            if (found := scope.memo.get(expr)) is not None:
+                return found
+        level = self._level(expr)
+        scope = self._scopes[level]
+        if expr.kind == "symbol":
+            return scope.symbols[str_symbol(expr)]
+        args = [self._emit(operand) for operand in expr.operands]
+        with self._point(level):
+            value = self._build(expr, args)
+        scope.memo[expr] = value
+        return value
+
+    def _emit_local(self, expr: Expr, operands: dict[str, ir.Value]) -> ir.Value:
+        if not any(name in operands for name in expr.symbols):
+            return self._emit(expr)
+        if expr.kind == "symbol":
+            return operands[str_symbol(expr)]
+        args = [self._emit_local(operand, operands) for operand in expr.operands]
+        with self._point(len(self._scopes) - 1):
+            return self._build(expr, args)
+
+    # --- one node ------------------------------------------------------------------------------
+    def _build(self, expr: Expr, args: Sequence[ir.Value]) -> ir.Value:
+        kind = expr.kind
+        if kind == "constant":
+            return arith.ConstantOp(self.index, expr.constant_value).result
+        if kind in _COMPARE:
+            return arith.CmpIOp(_COMPARE[kind], args[0], args[1]).result
+        if kind == "select":
+            return arith.SelectOp(self._truth(args[0]), args[1], args[2]).result
+        if kind in ("floordiv", "ceildiv", "mod"):
+            return self._divide(expr, args)
+        build = {"add": arith.AddIOp, "mul": arith.MulIOp, "min": arith.MinSIOp, "max": arith.MaxSIOp,
+                 "xor": arith.XOrIOp, "and": arith.AndIOp, "or": arith.OrIOp}[kind]  # fmt: skip
+        if kind in ("and", "or"):
+            args = [self._truth(a) for a in args]
+        value = args[0]
+        for arg in args[1:]:
+            value = build(value, arg).result
+        return value
+
+    def _truth(self, value: ir.Value) -> ir.Value:
+        if value.type == self.i1:
+            return value
+        zero = arith.ConstantOp(self.index, 0).result
+        return arith.CmpIOp(arith.CmpIPredicate.ne, value, zero).result
+
+    def _not_negative(self, expr: Expr) -> bool:
+        known = self._positive.get(expr)
+        if known is None:
+            low, _ = expr.range(self.facts)
+            known = self._positive[expr] = low is not None and low >= 0
+        return known
+
+    def _divide(self, expr: Expr, args: Sequence[ir.Value]) -> ir.Value:
+        a, b = args
+        unsigned = all(self._not_negative(operand) for operand in expr.operands)
+        if expr.kind == "ceildiv":
+            return (arith.CeilDivUIOp if unsigned else arith.CeilDivSIOp)(a, b).result
+        if expr.kind == "floordiv":
+            return (arith.DivUIOp if unsigned else arith.FloorDivSIOp)(a, b).result
+        if unsigned:
+            return arith.RemUIOp(a, b).result
+        quotient = arith.FloorDivSIOp(a, b).result
+        return arith.SubIOp(a, arith.MulIOp(quotient, b).result).result
+
+
+def str_symbol(expr: Expr) -> str:
+    """The name of an expression that is one symbol."""
+    return expr.symbols[0]

@@ -1,0 +1,382 @@
+"""From tiles to the vectors of one lane: the work of wave-expand, an op at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mlir import ir
+from mlir.dialects import arith
+
+from wave_mlir.dialect import Expr, Layout, TileType
+
+from . import expand_elementwise as elementwise
+from .diagnostics import PassError
+from .kernel_info import KernelInfo
+from .lane_values import Lanes, LaneValue, layout_of, rechunk
+from .targets import MmaKind, TargetError
+
+_COPIED_FLAGS = ("is_volatile", "nontemporal")
+
+
+def is_tile(kind: ir.Type) -> bool:
+    """Whether a type is a `!wave.tile`."""
+    return TileType.isinstance(kind)
+
+
+class Expander:
+    """Expands one kernel. `values` has the vectors of each tile seen so far."""
+
+    def __init__(self, info: KernelInfo) -> None:
+        self.info = info
+        self.lanes = Lanes(info)
+        self.values: dict[ir.Value, LaneValue] = {}
+        self._always = Expr.constant(1)
+
+    # --- values ----------------------------------------------------------------------------------
+    def get(self, value: ir.Value, width: int | None = None) -> LaneValue:
+        """The vectors of a tile, in chunks of `width` (default: its own)."""
+        found = self.values[value]
+        return found if width is None else rechunk(found, width)
+
+    def mma_kind(self, op: ir.Operation) -> MmaKind:
+        """The kind of an MMA: its own, or the hardware constraint's, or the target's default."""
+        name = op.attributes["kind"].value if "kind" in op.attributes else self.info.mma
+        target = self.info.target
+        try:
+            if name is None:
+                return target.default_mma(str(TileType(op.operands[0].type).element_type))
+            return target.mma(name)
+        except TargetError as e:
+            raise PassError(op, str(e)) from e
+
+    def note_widths(self, block: ir.Block) -> None:
+        """Cut the layouts of MMA operands and results at the fragments of the instruction."""
+        for view in block.operations:
+            op = view.operation
+            if op.name in ("wave.mma", "wave.scaled_mma"):
+                kind = self.mma_kind(op)
+                for value, fragment in ((op.opview.lhs, kind.lhs), (op.opview.rhs, kind.rhs), (op.opview.acc, kind.acc)):
+                    self.lanes.widths[layout_of(value.type)] = fragment.elements
+            for region in op.regions:
+                for inner in region.blocks:
+                    self.note_widths(inner)
+
+    # --- blocks ----------------------------------------------------------------------------------
+    def expand_block(self, block: ir.Block) -> None:
+        """Expand every op of a block; what is left of its tile ops is erased."""
+        ops = [view.operation for view in block.operations]
+        dead = []
+        for op in ops:
+            handler = _HANDLERS.get(op.name)
+            if handler is None and op.name in elementwise.ELEMENTWISE:
+                handler = Expander._elementwise
+            if handler is None:
+                if any(is_tile(v.type) for v in (*op.operands, *op.results)):
+                    raise PassError(op, f"{op.name} of tiles has no expansion to lanes in this version")
+                continue
+            with op.location, ir.InsertionPoint(op):
+                if handler(self, op):
+                    dead.append(op)
+        for op in reversed(dead):
+            op.erase()
+
+    # --- memory ----------------------------------------------------------------------------------
+    def _predicate(self, op: ir.Operation, layout: Layout, chunk: int, once: bool) -> Expr:
+        exists = self.lanes.exists(layout, chunk)
+        if not once:
+            return exists
+        owner = self.lanes.owner(layout, chunk)
+        if owner.constant_value == 1:
+            return exists
+        return owner if exists.constant_value == 1 else Expr.and_(exists, owner)
+
+    def _mask(self, op: ir.Operation, layout: Layout, chunk: int, once: bool) -> ir.Value | None:
+        """The mask of one chunk's access: the user's, and that the element exists (`once`: and has one owner)."""
+        width = self.lanes.width(layout)
+        kind = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
+        predicate = self._predicate(op, layout, chunk, once)
+        mask = None
+        if predicate.constant_value != 1:
+            mask = ir.Operation.create("wave.mask", [kind], [], {"expr": predicate}).results[0]
+        given = op.opview.mask
+        if given is None:
+            return mask
+        own = self.get(given, width).chunks[chunk] if is_tile(given.type) else given
+        return own if mask is None else arith.AndIOp(own, mask).result
+
+    def _index(self, op: ir.Operation, layout: Layout, chunk: int) -> ir.ArrayAttr:
+        at = self.lanes.coordinates(layout, chunk)
+        facts = self.lanes.facts(self.lanes.width(layout))
+        exprs = [self.info.symbol_value(Expr(e)).subs(at).simplify(facts) for e in op.attributes["index"]]
+        return ir.ArrayAttr.get(exprs)
+
+    def _access(self, op: ir.Operation, layout: Layout, chunk: int, once: bool) -> tuple[list, dict, list[int]]:
+        """Operands after the memory, attributes and segment sizes (mask, dynamic, symbols) of one chunk's access."""
+        if "index" not in op.attributes:
+            raise PassError(op, "the access has no index; run wave-infer-layouts before wave-expand")
+        mask = self._mask(op, layout, chunk, once)
+        symbols = [self._symbol_operand(v, layout, chunk) for v in op.opview.symbol_values]
+        attributes = {"index": self._index(op, layout, chunk)}
+        for name in ("symbol_names", *_COPIED_FLAGS):
+            if name in op.attributes:
+                attributes[name] = op.attributes[name]
+        if "wave.provenance" in op.attributes:
+            attributes["wave.provenance"] = op.attributes["wave.provenance"]
+        masks = [] if mask is None else [mask]
+        return masks + symbols, attributes, [len(masks), 0, len(symbols)]
+
+    def _symbol_operand(self, value: ir.Value, layout: Layout, chunk: int) -> ir.Value:
+        """A tile that stands for a symbol: its vector for the same elements (or its one element)."""
+        if not is_tile(value.type):
+            return value
+        width = self.lanes.width(layout)
+        held = self.get(value)
+        if held.registers == 1:
+            return held.chunks[0]
+        return rechunk(held, width).chunks[chunk]
+
+    def _read(self, op: ir.Operation) -> bool:
+        tile = op.results[0].type
+        if not is_tile(tile):
+            return False
+        layout = layout_of(tile)
+        kind = self.lanes.chunk_type(tile)
+        chunks = []
+        for chunk in range(self.lanes.chunk_count(layout)):
+            operands, attributes, sizes = self._access(op, layout, chunk, once=False)
+            attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, *sizes])
+            read = ir.Operation.create("wave.read", [kind], [op.opview.memory, *operands], attributes)
+            chunks.append(read.results[0])
+        self.values[op.results[0]] = LaneValue(tuple(chunks), kind.shape[0])
+        return True
+
+    def _write(self, op: ir.Operation) -> bool:
+        value = op.opview.value
+        if not is_tile(value.type):
+            return False
+        layout = layout_of(value.type)
+        held = self.get(value, self.lanes.width(layout))
+        for chunk, part in enumerate(held.chunks):
+            operands, attributes, sizes = self._access(op, layout, chunk, once=True)
+            attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 1, *sizes])
+            ir.Operation.create("wave.write", [], [part, op.opview.memory, *operands], attributes)
+        return True
+
+    # --- computation -----------------------------------------------------------------------------
+    def _register(self, op: ir.Operation) -> bool:
+        tile = op.results[0].type
+        if not is_tile(tile):
+            return False
+        layout, kind = layout_of(tile), self.lanes.chunk_type(tile)
+        if op.operands:
+            raise PassError(op, "a register with a run-time initial value has no expansion; broadcast the value instead")
+        splat = ir.DenseElementsAttr.get_splat(kind, op.attributes["init"])
+        value = arith.ConstantOp(kind, splat).result
+        self.values[op.results[0]] = LaneValue((value,) * self.lanes.chunk_count(layout), kind.shape[0])
+        return True
+
+    def _mask_op(self, op: ir.Operation) -> bool:
+        tile = op.results[0].type
+        if not is_tile(tile):
+            return False
+        layout, kind = layout_of(tile), self.lanes.chunk_type(tile)
+        facts = self.lanes.facts(kind.shape[0])
+        expr = self.info.symbol_value(Expr(op.attributes["expr"]))
+        chunks = []
+        for chunk in range(self.lanes.chunk_count(layout)):
+            attributes = {"expr": expr.subs(self.lanes.coordinates(layout, chunk)).simplify(facts)}
+            if "symbol_names" in op.attributes:
+                attributes["symbol_names"] = op.attributes["symbol_names"]
+            symbols = [self._symbol_operand(v, layout, chunk) for v in op.opview.symbol_values]
+            chunks.append(ir.Operation.create("wave.mask", [kind], symbols, attributes).results[0])
+        self.values[op.results[0]] = LaneValue(tuple(chunks), kind.shape[0])
+        return True
+
+    def _rename(self, op: ir.Operation) -> bool:
+        """permute: the same registers under other dim names."""
+        if not is_tile(op.results[0].type):
+            return False
+        self.values[op.results[0]] = self.get(op.operands[0])
+        return True
+
+    def _elementwise(self, op: ir.Operation) -> bool:
+        tile = op.results[0].type
+        if not is_tile(tile):
+            return self._scalar_elementwise(op)
+        width = self.lanes.width(layout_of(tile))
+        operands = [self.get(v, width) if is_tile(v.type) else v for v in op.operands]
+        kind = self.lanes.chunk_type(tile)
+        chunks = []
+        for chunk in range(self.lanes.chunk_count(layout_of(tile))):
+            parts = [v.chunks[chunk] if isinstance(v, LaneValue) else v for v in operands]
+            chunks.append(self._built(op, parts, kind))
+        self.values[op.results[0]] = LaneValue(tuple(chunks), width)
+        return True
+
+    def _scalar_elementwise(self, op: ir.Operation) -> bool:
+        value = self._built(op, list(op.operands), op.results[0].type)
+        op.results[0].replace_all_uses_with(value)
+        return True
+
+    def _built(self, op: ir.Operation, parts: list[ir.Value], kind: ir.Type) -> ir.Value:
+        value = elementwise.build(op, parts, kind)
+        if value is None:
+            raise PassError(op, f"{op.name} does not apply to {elementwise.element_of(parts[0].type)}; cast the operands first")
+        return value
+
+    def _mma(self, op: ir.Operation) -> bool:
+        view = op.opview
+        if not is_tile(view.acc.type):
+            return False
+        kind = self.mma_kind(op)
+        lhs, rhs = self.get(view.lhs, kind.lhs.elements), self.get(view.rhs, kind.rhs.elements)
+        acc = list(self.get(view.acc, kind.acc.elements).chunks)
+        steps = _MmaSteps(self, op, kind)
+        name = ir.StringAttr.get(kind.name)
+        for number in range(len(acc)):
+            for a, b in steps.operands_of(number):
+                operands = [lhs.chunks[a], rhs.chunks[b], acc[number]]
+                mma = ir.Operation.create("wave.mma", [acc[number].type], operands, {"kind": name})
+                acc[number] = mma.results[0]
+        held = LaneValue(tuple(acc), kind.acc.elements)
+        self.values[op.results[0]] = rechunk(held, self.lanes.width(layout_of(op.results[0].type)))
+        return True
+
+    # --- regions ---------------------------------------------------------------------------------
+    def _flat_types(self, kinds: list[ir.Type]) -> list[ir.Type]:
+        flat = []
+        for kind in kinds:
+            if is_tile(kind):
+                flat += [self.lanes.chunk_type(kind)] * self.lanes.chunk_count(layout_of(kind))
+            else:
+                flat.append(kind)
+        return flat
+
+    def _flat_values(self, values: list[ir.Value]) -> list[ir.Value]:
+        flat = []
+        for value in values:
+            if is_tile(value.type):
+                flat += self.get(value, self.lanes.width(layout_of(value.type))).chunks
+            else:
+                flat.append(value)
+        return flat
+
+    def _adopt(self, olds: list[ir.Value], news: list[ir.Value]) -> None:
+        """Values of a region op (results or block arguments) stand for the tiles of the old one."""
+        at = 0
+        for old in olds:
+            if not is_tile(old.type):
+                old.replace_all_uses_with(news[at])
+                at += 1
+                continue
+            layout = layout_of(old.type)
+            count = self.lanes.chunk_count(layout)
+            self.values[old] = LaneValue(tuple(news[at : at + count]), self.lanes.width(layout))
+            at += count
+
+    def _region_op(self, op: ir.Operation) -> bool:
+        """iterate and conditional: the same op with each tile as its vectors (result, row-major over its dims)."""
+        types = self._flat_types([r.type for r in op.results])
+        operands, sizes = [], []
+        for name in _SEGMENTS[op.name]:
+            part = getattr(op.opview, name)
+            part = [] if part is None else list(part) if not isinstance(part, ir.Value) else [part]
+            part = self._flat_values(part)
+            operands += part
+            sizes.append(len(part))
+        attributes = {a.name: a.attr for a in op.attributes if a.name != "operandSegmentSizes"}
+        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(sizes)
+        new = ir.Operation.create(op.name, types, operands, attributes, regions=len(op.regions))
+        for old_region, new_region in zip(op.regions, new.regions, strict=True):
+            for block in old_region.blocks:
+                self._move_block(block, new_region)
+        self._adopt(list(op.results), list(new.results))
+        return True
+
+    def _move_block(self, block: ir.Block, region: ir.Region) -> None:
+        kinds = self._flat_types([a.type for a in block.arguments])
+        location = block.owner.operation.location
+        inner = region.blocks.append(*kinds, arg_locs=[location] * len(kinds))
+        self._adopt(list(block.arguments), list(inner.arguments))
+        for child in list(block.operations):
+            inner.append(child)
+        self.expand_block(inner)
+
+    def _yield(self, op: ir.Operation) -> bool:
+        if not any(is_tile(v.type) for v in op.operands):
+            return False
+        ir.Operation.create("wave.yield", [], self._flat_values(list(op.operands)))
+        return True
+
+
+_SEGMENTS = {
+    "wave.iterate": ("start", "init_args", "symbol_values"),
+    "wave.conditional": ("condition_value", "symbol_values", "else_values"),
+}
+
+_HANDLERS: dict[str, Callable[[Expander, ir.Operation], bool]] = {
+    "wave.read": Expander._read,
+    "wave.write": Expander._write,
+    "wave.register": Expander._register,
+    "wave.mask": Expander._mask_op,
+    "wave.permute": Expander._rename,
+    "wave.mma": Expander._mma,
+    "wave.iterate": Expander._region_op,
+    "wave.conditional": Expander._region_op,
+    "wave.yield": Expander._yield,
+}
+
+
+class _MmaSteps:
+    """Which chunks of lhs and rhs meet in each chunk of the accumulator, in the order of K.
+
+    The chunks of one operand are told apart by the coordinates of their first register in lane 0 of wave 0.
+    """
+
+    def __init__(self, expander: Expander, op: ir.Operation, kind: MmaKind) -> None:
+        view = op.opview
+        self.op = op
+        layouts = {name: layout_of(getattr(view, name).type) for name in ("lhs", "rhs", "acc")}
+        self.acc_dims = layouts["acc"].dims
+        self.contracted = [d for d in layouts["lhs"].dims if d in layouts["rhs"].dims and d not in self.acc_dims]
+        self.acc = _origins(layouts["acc"], kind.acc.elements)
+        self.lhs = _by_origin(layouts["lhs"], kind.lhs.elements)
+        self.rhs = _by_origin(layouts["rhs"], kind.rhs.elements)
+        self.lhs_dims, self.rhs_dims = layouts["lhs"].dims, layouts["rhs"].dims
+        steps = sorted({tuple(origin[self.lhs_dims.index(d)] for d in self.contracted) for origin in self.lhs})
+        self.steps = [dict(zip(self.contracted, step, strict=True)) for step in steps]
+
+    def operands_of(self, number: int) -> list[tuple[int, int]]:
+        """The (lhs chunk, rhs chunk) pairs that add to accumulator chunk `number`."""
+        place = dict(zip(self.acc_dims, self.acc[number], strict=True))
+        return [(self._find(self.lhs, self.lhs_dims, place | step, "lhs"),
+                 self._find(self.rhs, self.rhs_dims, place | step, "rhs")) for step in self.steps]  # fmt: skip
+
+    def _find(self, table: dict[tuple[int, ...], int], dims: list[str], place: dict[str, int], which: str) -> int:
+        found = table.get(tuple(place[d] for d in dims))
+        if found is None:
+            raise PassError(self.op, f"the layout of the {which} does not cover what the accumulator needs; "
+                                     "run wave-infer-layouts, which makes the three agree")  # fmt: skip
+        return found
+
+
+def _origins(layout: Layout, width: int) -> list[tuple[int, ...]]:
+    """Coordinates of the first register of each chunk in lane 0 of wave 0."""
+    origins = []
+    digits = layout.digits.get("reg", [])
+    for register in range(0, layout.registers, width):
+        place = dict.fromkeys(layout.dims, 0)
+        rest = register
+        for extent, dim, stride in digits:
+            rest, digit = divmod(rest, extent)
+            if dim is not None:
+                place[dim] += digit * stride
+        origins.append(tuple(place[d] for d in layout.dims))
+    return origins
+
+
+def _by_origin(layout: Layout, width: int) -> dict[tuple[int, ...], int]:
+    table: dict[tuple[int, ...], int] = {}
+    for number, origin in enumerate(_origins(layout, width)):
+        table.setdefault(origin, number)
+    return table

@@ -1,0 +1,177 @@
+"""Lane-form accesses to gpu form: linear offsets, masks, loads and stores."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf, vector
+
+from wave_mlir.dialect import Expr, MemoryType
+
+from .diagnostics import PassError
+from .gpu_function import GpuFunction, flat_memref
+
+_MAX_ALIGNMENT = 16
+
+
+def symbol_operands(op: ir.Operation) -> dict[str, ir.Value]:
+    """The values that an op's `symbols(…)` give, by name."""
+    if "symbol_names" not in op.attributes:
+        return {}
+    names = [a.value for a in ir.ArrayAttr(op.attributes["symbol_names"])]
+    return dict(zip(names, op.opview.symbol_values, strict=True))
+
+
+def index_operands(op: ir.Operation) -> dict[str, ir.Value]:
+    """`symbol_operands`, each as a value of type index."""
+    return {name: as_index(value) for name, value in symbol_operands(op).items()}
+
+
+def as_index(value: ir.Value) -> ir.Value:
+    """A one-element integer or index value as `index`; emitted at the current insertion point."""
+    if isinstance(value.type, ir.VectorType):
+        value = vector.ExtractOp(value, [], [0]).result
+    if isinstance(value.type, ir.IndexType):
+        return value
+    return arith.IndexCastOp(ir.IndexType.get(), value).result
+
+
+def strides_of(function: GpuFunction, memory: ir.Value) -> tuple[Expr, ...]:
+    """Strides of a memory in elements, as expressions."""
+    return function.strides[memory]
+
+
+def linear_index(function: GpuFunction, memory: ir.Value, index: list[Expr]) -> Expr:
+    """The element offset of an index in a memory."""
+    total = Expr.constant(0)
+    for coordinate, stride in zip(index, strides_of(function, memory), strict=True):
+        total = total + coordinate * stride
+    return total.simplify(function.info.facts)
+
+
+def bind_allocation(function: GpuFunction, op: ir.Operation) -> None:
+    """Make the view of LDS that a `wave.allocate` stands for."""
+    memory = MemoryType(op.results[0].type)
+    if "offset" not in op.attributes:
+        raise PassError(op, "the buffer has no place in LDS yet; run wave-pack-shared before wave-to-gpu")
+    if function.lds is None:
+        raise PassError(op, "the kernel has no LDS although it allocates some; run wave-pack-shared before wave-to-gpu")
+    strides = tuple(function.info.symbol_value(s) for s in memory.element_strides)
+    extents = [function.info.symbol_value(e).constant_value for e in memory.shape]
+    size = 1 + sum((e - 1) * s.constant_value for e, s in zip(extents, strides, strict=True))
+    with op.location, ir.InsertionPoint(op):
+        offset = arith.ConstantOp(ir.IndexType.get(), op.attributes["offset"].value).result
+        view = memref.ViewOp(flat_memref(memory.element_type, "workgroup", size), function.lds, offset, []).result
+    function.strides[view] = strides
+    op.results[0].replace_all_uses_with(view)
+    op.erase()
+
+
+def mask_condition(function: GpuFunction, op: ir.Operation) -> ir.Value | None:
+    """The access's mask as one i1 for all its elements, or None without one.
+
+    After wave-split-accesses a mask is the same for all elements of an access: a `wave.mask` without `el`, or one element.
+    """
+    mask = op.opview.mask
+    if mask is None:
+        return None
+    if not isinstance(mask.type, ir.VectorType):
+        return mask
+    owner = mask.owner
+    if isinstance(owner, ir.OpView | ir.Operation) and owner.operation.name == "wave.mask":
+        return emit_mask(function, owner.operation)
+    if mask.type.shape == [1]:
+        return vector.ExtractOp(mask, [], [0]).result
+    raise PassError(op, "the elements of this access have masks of their own; run wave-split-accesses before wave-to-gpu")
+
+
+def emit_mask(function: GpuFunction, mask: ir.Operation) -> ir.Value:
+    """The i1 of a `wave.mask` whose predicate is the same for all its elements."""
+    expr = mask.opview.expr
+    if "el" in expr.symbols:
+        if mask.results[0].type.shape != [1]:
+            raise PassError(mask, "the predicate differs from element to element; run wave-split-accesses before")
+        expr = expr.subs({"el": 0}).simplify(function.info.facts)
+    with mask.location, ir.InsertionPoint(mask):
+        operands = index_operands(mask)
+    value = function.emitter.emit(expr, mask, operands)
+    if value.type != ir.IntegerType.get_signless(1):
+        raise PassError(mask, "the predicate is not a truth value; compare it with something")
+    return value
+
+
+def known_alignment(function: GpuFunction, linear: Expr, element_bytes: int) -> int:
+    """The greatest power of two, up to 16, that divides the byte offset for sure."""
+    if linear.constant_value == 0:
+        return _MAX_ALIGNMENT
+    divisor = linear.divisor(function.info.facts) * element_bytes
+    return min(_MAX_ALIGNMENT, divisor & -divisor) if divisor else _MAX_ALIGNMENT
+
+
+def _element_bytes(element: ir.Type) -> int:
+    width = 64 if isinstance(element, ir.IndexType) else element.width
+    return max(1, width // 8)
+
+
+def _place(function: GpuFunction, op: ir.Operation, memory: ir.Value) -> tuple[ir.Value, int]:
+    """The linear offset of an access as a value, and its alignment in bytes."""
+    index = [function.info.symbol_value(e) for e in op.opview.index]
+    linear = linear_index(function, memory, index)
+    if "el" in linear.symbols:
+        raise PassError(op, "the index still depends on the element; run wave-split-accesses before wave-to-gpu")
+    element = ir.MemRefType(memory.type).element_type
+    offset = function.emitter.emit(linear, op, index_operands(op))
+    return offset, known_alignment(function, linear, _element_bytes(element))
+
+
+def lower_read(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.read → vector.load. A masked lane reads at offset 0 and drops what it got: no branch."""
+    memory = op.opview.memory
+    with op.location, ir.InsertionPoint(op):
+        condition = mask_condition(function, op)
+        offset, alignment = _place(function, op, memory)
+        result = op.results[0]
+        kind = result.type if isinstance(result.type, ir.VectorType) else ir.VectorType.get([1], result.type)
+        if condition is not None:
+            zero = function.emitter.emit(Expr.constant(0), op)
+            offset = arith.SelectOp(condition, offset, zero).result
+        value = vector.LoadOp(kind, memory, [offset], nontemporal=_flag(op, "nontemporal"), alignment=alignment).result
+        if condition is not None:
+            value = arith.SelectOp(condition, value, zero_vector(kind)).result
+        if kind != result.type:
+            value = vector.ExtractOp(value, [], [0]).result
+    result.replace_all_uses_with(value)
+    op.erase()
+
+
+def lower_write(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.write → vector.store, under scf.if when masked."""
+    view = op.opview
+    memory, value = view.memory, view.value
+    with op.location, ir.InsertionPoint(op):
+        condition = mask_condition(function, op)
+        offset, alignment = _place(function, op, memory)
+        if not isinstance(value.type, ir.VectorType):
+            value = vector.BroadcastOp(ir.VectorType.get([1], value.type), value).result
+        if condition is None:
+            _store(op, value, memory, offset, alignment)
+        else:
+            branch = scf.IfOp(condition)
+            with ir.InsertionPoint(branch.then_block):
+                _store(op, value, memory, offset, alignment)
+                scf.YieldOp([])
+    op.erase()
+
+
+def _store(op: ir.Operation, value: ir.Value, memory: ir.Value, offset: ir.Value, alignment: int) -> None:
+    vector.StoreOp(value, memory, [offset], nontemporal=_flag(op, "nontemporal"), alignment=alignment)
+
+
+def _flag(op: ir.Operation, name: str) -> bool | None:
+    return True if name in op.attributes else None
+
+
+def zero_vector(kind: ir.VectorType) -> ir.Value:
+    """The constant 0 of a vector type."""
+    element = kind.element_type
+    zero = ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
+    return arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, zero)).result

@@ -1,0 +1,232 @@
+"""Lane-form computation, synchronisation and regions to gpu form."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import amdgpu, arith, llvm, rocdl, scf, vector
+
+from .diagnostics import PassError
+from .gpu_access import as_index, index_operands
+from .gpu_function import GpuFunction
+from .targets import MmaKind, TargetError
+
+_I32 = 32
+
+
+def lower_mma(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.mma → the instructions of its kind, chained when the kind has several."""
+    view = op.opview
+    if "kind" not in op.attributes:
+        raise PassError(op, "the MMA names no kind; run wave-expand, which chooses it")
+    try:
+        kind = function.info.target.mma(op.attributes["kind"].value)
+    except TargetError as e:
+        raise PassError(op, str(e)) from e
+    with op.location, ir.InsertionPoint(op):
+        acc = view.acc
+        for part in range(kind.instruction.count):
+            lhs = _part(view.lhs, part, kind.instruction.count)
+            rhs = _part(view.rhs, part, kind.instruction.count)
+            acc = _instruction(op, kind, lhs, rhs, acc)
+    op.results[0].replace_all_uses_with(acc)
+    op.erase()
+
+
+def _part(value: ir.Value, part: int, count: int) -> ir.Value:
+    """The operand of instruction `part` of `count`: a slice, or a scalar where the hardware takes one element."""
+    if not isinstance(value.type, ir.VectorType):
+        return value
+    size = value.type.shape[0] // count
+    if size == 1:
+        return vector.ExtractOp(value, [], [part]).result
+    if count == 1:
+        return value
+    kind = ir.VectorType.get([size], value.type.element_type)
+    return vector.ExtractStridedSliceOp(kind, value, [part * size], [size], [1]).result
+
+
+def _instruction(op: ir.Operation, kind: MmaKind, lhs: ir.Value, rhs: ir.Value, acc: ir.Value) -> ir.Value:
+    instruction = kind.instruction
+    i32 = ir.IntegerType.get_signless(_I32)
+    attributes = {n: ir.IntegerAttr.get(i32, getattr(instruction, n)) for n in ("m", "n", "k")}
+    if instruction.op == "amdgpu.mfma":
+        attributes |= {n: ir.IntegerAttr.get(i32, v) for n, v in (("blocks", 1), ("cbsz", 0), ("abid", 0))}
+        attributes["blgp"] = ir.Attribute.parse("#amdgpu<mfma_perm_b none>")
+    elif instruction.op != "amdgpu.wmma":
+        raise PassError(op, f"{kind.name} is emitted as {instruction.op}, which needs scales; use wave.scaled_mma")
+    for name, text in instruction.attributes:
+        attributes[name] = ir.Attribute.parse(text)
+    return ir.Operation.create(instruction.op, [acc.type], [lhs, rhs, acc], attributes).results[0]
+
+
+def lower_scaled_mma(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.scaled_mma → amdgpu.scaled_mfma; the scale of a lane is the first byte of its register."""
+    view = op.opview
+    if "kind" not in op.attributes:
+        raise PassError(op, "the MMA names no kind; run wave-expand, which chooses it")
+    try:
+        kind = function.info.target.mma(op.attributes["kind"].value)
+    except TargetError as e:
+        raise PassError(op, str(e)) from e
+    i32 = ir.IntegerType.get_signless(_I32)
+    attributes = {n: ir.IntegerAttr.get(i32, getattr(kind.instruction, n)) for n in ("m", "n", "k")}
+    attributes |= {n: ir.IntegerAttr.get(i32, 0) for n in ("scalesIdxA", "scalesIdxB")}
+    with op.location, ir.InsertionPoint(op):
+        scales = [_scalar(view.lhs_scale), _scalar(view.rhs_scale)]
+        value = ir.Operation.create("amdgpu.scaled_mfma", [view.acc.type],
+                                    [view.lhs, view.rhs, view.acc, *scales], attributes).results[0]  # fmt: skip
+    op.results[0].replace_all_uses_with(value)
+    op.erase()
+
+
+def _scalar(value: ir.Value) -> ir.Value:
+    return vector.ExtractOp(value, [], [0]).result if isinstance(value.type, ir.VectorType) else value
+
+
+# --- expressions as values -----------------------------------------------------------------------
+def lower_expr_value(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.apply_expr, wave.scalar and wave.mask whose result is one value, or a vector computed element by element."""
+    result = op.results[0]
+    kind = result.type
+    element = kind.element_type if isinstance(kind, ir.VectorType) else kind
+    count = kind.shape[0] if isinstance(kind, ir.VectorType) else 1
+    expr = function.info.symbol_value(op.opview.expr)
+    with op.location, ir.InsertionPoint(op):
+        values = []
+        for number in range(count):
+            operands = {name: _element(value, number) for name, value in _raw_operands(op).items()}
+            one = expr.subs({"el": number}).simplify(function.info.facts) if "el" in expr.symbols else expr
+            values.append(_converted(function.emitter.emit(one, op, operands), element))
+        value = values[0]
+        if isinstance(kind, ir.VectorType):
+            value = vector.FromElementsOp(kind, values).result
+    result.replace_all_uses_with(value)
+    op.erase()
+
+
+def _raw_operands(op: ir.Operation) -> dict[str, ir.Value]:
+    if "symbol_names" not in op.attributes:
+        return {}
+    names = [a.value for a in ir.ArrayAttr(op.attributes["symbol_names"])]
+    return dict(zip(names, op.opview.symbol_values, strict=True))
+
+
+def _element(value: ir.Value, number: int) -> ir.Value:
+    """Element `number` of a vector (of a one-element vector or a scalar: the one there is) as index."""
+    if isinstance(value.type, ir.VectorType):
+        value = vector.ExtractOp(value, [], [number if value.type.shape[0] > 1 else 0]).result
+    return as_index(value)
+
+
+def _converted(value: ir.Value, element: ir.Type) -> ir.Value:
+    if value.type == element:
+        return value
+    if isinstance(element, ir.FloatType):
+        i64 = ir.IntegerType.get_signless(64)
+        return arith.SIToFPOp(element, arith.IndexCastOp(i64, value).result).result
+    return arith.IndexCastOp(element, value).result
+
+
+# --- synchronisation -----------------------------------------------------------------------------
+def lower_barrier(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.shared_memory_barrier → amdgpu.lds_barrier, behind a wait for asynchronous copies if it says so."""
+    with op.location, ir.InsertionPoint(op):
+        if "wait_async" in op.attributes:
+            amdgpu.MemoryCounterWaitOp(load=0)
+        amdgpu.LDSBarrierOp()
+    op.erase()
+
+
+def lower_workgroup_barrier(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.workgroup_barrier → s_barrier without a wait."""
+    with op.location, ir.InsertionPoint(op):
+        rocdl.SBarrierOp()
+    op.erase()
+
+
+def lower_wave_fence(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.wave_fence → a wavefront-scope fence: no instruction, but LLVM keeps LDS accesses on their sides."""
+    with op.location, ir.InsertionPoint(op):
+        llvm.FenceOp(ir.Attribute.parse("4 : i64"), syncscope="wavefront")
+    op.erase()
+
+
+def lower_memory_counter_wait(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.memory_counter_wait → amdgpu.memory_counter_wait."""
+    counts = {n: op.attributes[n].value for n in ("load", "store", "ds", "exp") if n in op.attributes}
+    with op.location, ir.InsertionPoint(op):
+        amdgpu.MemoryCounterWaitOp(**counts)
+    op.erase()
+
+
+def lower_set_wave_prio(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.set_wave_prio → rocdl.s.setprio."""
+    with op.location, ir.InsertionPoint(op):
+        rocdl.SetPrioOp(op.attributes["priority"].value)
+    op.erase()
+
+
+# --- regions -------------------------------------------------------------------------------------
+def open_loop(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operation, ir.Block]:
+    """wave.iterate → scf.for with the body moved in; `iv.<axis>` is bound in a new scope of the emitter.
+
+    The caller lowers the body, then calls `close_region`.
+    """
+    view = op.opview
+    axis = op.attributes["axis"].value
+    if "trips" not in op.attributes:
+        raise PassError(op, "the loop has no trip count; run wave-bind-symbols before wave-to-gpu")
+    body = op.regions[0].blocks[0]
+    with op.location, ir.InsertionPoint(op):
+        trips = function.info.symbol_value(op.opview.trips)
+        bound = function.emitter.emit(trips, op, index_operands(op))
+        zero, one = (arith.ConstantOp(ir.IndexType.get(), n).result for n in (0, 1))
+        loop = scf.ForOp(zero, bound, one, list(view.init_args))
+    inner = loop.body
+    arguments = list(body.arguments)
+    targets = list(inner.arguments) if "has_iv" in op.attributes else list(inner.arguments)[1:]
+    for old, new in zip(arguments, targets, strict=True):
+        old.replace_all_uses_with(new)
+    for child in list(body.operations):
+        inner.append(child)
+    for old, new in zip(op.results, loop.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
+    function.emitter.enter(inner, loop.operation)
+    function.emitter.bind(f"iv.{axis}", loop.induction_variable)
+    return loop.operation, inner
+
+
+def open_conditional(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operation, list[ir.Block]]:
+    """wave.conditional → scf.if with the bodies moved in; the caller lowers them."""
+    view = op.opview
+    types = [r.type for r in op.results]
+    with op.location, ir.InsertionPoint(op):
+        if "condition" in op.attributes:
+            expr = function.info.symbol_value(view.condition)
+            condition = function.emitter.emit(expr, op, index_operands(op))
+        else:
+            condition = _scalar(view.condition_value)
+            if condition.type != ir.IntegerType.get_signless(1):
+                zero = arith.ConstantOp(condition.type, 0).result
+                condition = arith.CmpIOp(arith.CmpIPredicate.ne, condition, zero).result
+        else_region = len(op.regions[1].blocks) > 0
+        branch = scf.IfOp(condition, types, has_else=else_region or bool(types))
+        if types and not else_region:
+            with ir.InsertionPoint(branch.else_block):
+                scf.YieldOp(list(view.else_values))
+    blocks = [branch.then_block] + ([branch.else_block] if else_region else [])
+    for block, region in zip(blocks, op.regions, strict=False):
+        for child in list(region.blocks[0].operations):
+            block.append(child)
+    for old, new in zip(op.results, branch.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
+    return branch.operation, blocks
+
+
+def lower_yield(op: ir.Operation) -> None:
+    """wave.yield → scf.yield."""
+    with op.location, ir.InsertionPoint(op):
+        scf.YieldOp(list(op.operands))
+    op.erase()

@@ -1,0 +1,184 @@
+"""The gpu.func of a kernel: signature in ABI order, LDS attribution, attributes, and its symbols as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mlir import ir
+from mlir.dialects import arith, gpu
+
+from wave_mlir.dialect import Expr, MemoryType
+
+from .emit_expr import ExprEmitter
+from .kernel_info import KernelInfo
+
+AXES = ("x", "y", "z")
+
+
+@dataclass
+class GpuFunction:
+    """A gpu.func under construction and what lowering asks about the kernel behind it.
+
+    `strides` are those of each memory in elements, by the memory's value: expressions, where a run-time stride is a
+    symbol `stride.<argument>.<dim>` bound to its ABI argument.
+    """
+
+    op: ir.Operation
+    info: KernelInfo
+    emitter: ExprEmitter
+    lds: ir.Value | None
+    strides: dict[ir.Value, tuple[Expr, ...]] = field(default_factory=dict)
+    views: dict[ir.Value, ir.Value] = field(default_factory=dict)
+
+    @property
+    def block(self) -> ir.Block:
+        """The entry block."""
+        return self.op.regions[0].blocks[0]
+
+
+def address_space(name: str) -> ir.Attribute:
+    """`#gpu.address_space<name>`."""
+    return ir.Attribute.parse(f"#gpu.address_space<{name}>")
+
+
+def flat_memref(element: ir.Type, space: str, size: int | None = None) -> ir.Type:
+    """`memref<?xT>` (or of `size` elements) in a gpu address space."""
+    extent = ir.ShapedType.get_dynamic_size() if size is None else size
+    return ir.MemRefType.get([extent], element, memory_space=address_space(space))
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """One argument of the ABI: its gpu type, what `wave.args` says of it, and the kernel argument it stands for."""
+
+    type: ir.Type
+    entry: ir.Attribute
+    source: int | None = None
+    symbol: str | None = None
+
+
+def _entry(**fields: ir.Attribute) -> ir.Attribute:
+    return ir.DictAttr.get(fields)
+
+
+def _string(text: str) -> ir.Attribute:
+    return ir.StringAttr.get(text)
+
+
+def _access_of(value: ir.Value) -> str:
+    """How a kernel uses a memory argument: "read", "write" or "readwrite"."""
+    seen = {"read": False, "write": False}
+    for use in value.uses:
+        name = use.owner.operation.name
+        if name in ("wave.read", "wave.buffer_load", "wave.gather_to_shared"):
+            seen["read"] = True
+        elif name in ("wave.write", "wave.buffer_store"):
+            seen["write"] = True
+        else:
+            seen["read"] = seen["write"] = True
+    return "readwrite" if all(seen.values()) else "write" if seen["write"] else "read"
+
+
+def _arguments(kernel: ir.Operation, info: KernelInfo) -> list[_Argument]:
+    names = [a.value for a in ir.ArrayAttr(kernel.attributes["arg_names"])]
+    values = list(kernel.regions[0].blocks[0].arguments)
+    memories, scalars, strides = [], [], []
+    index64 = ir.IntegerType.get_signless(64)
+    for number, (name, value) in enumerate(zip(names, values, strict=True)):
+        if not MemoryType.isinstance(value.type):
+            entry = _entry(kind=_string("scalar"), name=_string(name), dtype=ir.TypeAttr.get(value.type))
+            scalars.append(_Argument(value.type, entry, source=number))
+            continue
+        memory = MemoryType(value.type)
+        shape = ir.ArrayAttr.get([info.symbol_value(e) for e in memory.shape])
+        entry = _entry(kind=_string("memory"), name=_string(name), dtype=ir.TypeAttr.get(memory.element_type),
+                       shape=shape, access=_string(_access_of(value)))  # fmt: skip
+        memories.append(_Argument(flat_memref(memory.element_type, "global"), entry, source=number))
+        for dim, stride in enumerate(memory.strides or ()):
+            if stride is None:
+                entry = _entry(kind=_string("stride"), memory=_string(name),
+                               dim=ir.IntegerAttr.get(index64, dim))  # fmt: skip
+                strides.append(_Argument(index64, entry, symbol=f"stride.{name}.{dim}"))
+    i32 = ir.IntegerType.get_signless(32)
+    symbols = [_Argument(i32, _entry(kind=_string("symbol"), name=_string(s)), symbol=s) for s in info.dynamic]
+    return memories + scalars + symbols + strides
+
+
+def _attributes(kernel: ir.Operation, info: KernelInfo, arguments: list[_Argument], lds_bytes: int) -> dict:
+    static = {name: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value) for name, value in info.static.items()}
+    return {
+        "sym_name": kernel.attributes["sym_name"],
+        "function_type": ir.TypeAttr.get(ir.FunctionType.get([a.type for a in arguments], [])),
+        "gpu.kernel": ir.UnitAttr.get(),
+        "workgroup_attributions": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(lds_bytes > 0)),
+        "known_block_size": ir.DenseI32ArrayAttr.get(list(info.block)),
+        "wave.grid": ir.ArrayAttr.get(list(info.grid)),
+        "wave.symbols": ir.DictAttr.get(static),
+        "wave.args": ir.ArrayAttr.get([a.entry for a in arguments]),
+    }
+
+
+def create_function(kernel: ir.Operation, info: KernelInfo, lds_bytes: int, into: ir.Block) -> GpuFunction:
+    """An empty gpu.func for `kernel` at the end of `into`, with its arguments in ABI order.
+
+    Uses of the kernel's arguments are replaced by those of the function; the caller moves the body in.
+    """
+    arguments = _arguments(kernel, info)
+    with kernel.location, ir.InsertionPoint(into):
+        op = ir.Operation.create("gpu.func", regions=1, attributes=_attributes(kernel, info, arguments, lds_bytes))
+        types = [a.type for a in arguments]
+        if lds_bytes:
+            types.append(flat_memref(ir.IntegerType.get_signless(8), "workgroup", lds_bytes))
+        block = op.regions[0].blocks.append(*types, arg_locs=[kernel.location] * len(types))
+    lds = block.arguments[len(arguments)] if lds_bytes else None
+    function = GpuFunction(op, info, ExprEmitter(info.facts), lds)
+    function.emitter.enter(block)
+    _bind_arguments(kernel, function, arguments)
+    with kernel.location:
+        _bind_ids(function)
+    return function
+
+
+def _bind_arguments(kernel: ir.Operation, function: GpuFunction, arguments: list[_Argument]) -> None:
+    sources = list(kernel.regions[0].blocks[0].arguments)
+    names = [a.value for a in ir.ArrayAttr(kernel.attributes["arg_names"])]
+    index = ir.IndexType.get()
+    with kernel.location, ir.InsertionPoint(function.block):
+        for argument, value in zip(arguments, function.block.arguments, strict=False):
+            if argument.source is not None:
+                source = sources[argument.source]
+                if MemoryType.isinstance(source.type):
+                    function.strides[value] = _strides(MemoryType(source.type), names[argument.source], function.info)
+                source.replace_all_uses_with(value)
+            elif argument.symbol is not None:
+                # Extents and strides are not negative.
+                function.emitter.bind(argument.symbol, arith.IndexCastUIOp(index, value).result)
+
+
+def _strides(memory: MemoryType, name: str, info: KernelInfo) -> tuple[Expr, ...]:
+    strides = memory.element_strides
+    return tuple(
+        Expr.symbol(f"stride.{name}.{dim}") if s is None else info.symbol_value(s) for dim, s in enumerate(strides)
+    )
+
+
+def _bind_ids(function: GpuFunction) -> None:
+    """Workgroup, wave and lane ids: wave.x is tid.x div the wave size, wave.y and wave.z are tid.y and tid.z."""
+    emitter, size = function.emitter, function.info.wave_size
+    index = ir.IndexType.get()
+    with ir.InsertionPoint(function.block):
+        for number, axis in enumerate(AXES):
+            dimension = ir.Attribute.parse(f"#gpu<dim {axis}>")
+            emitter.bind(f"wg.{axis}", gpu.BlockIdOp(dimension).result)
+            if function.info.block[number] == (size if axis == "x" else 1):
+                emitter.bind(f"wave.{axis}", arith.ConstantOp(index, 0).result)
+                if axis == "x":
+                    emitter.bind("lane", gpu.ThreadIdOp(dimension).result)
+                continue
+            thread = gpu.ThreadIdOp(dimension).result
+            if axis != "x":
+                emitter.bind(f"wave.{axis}", thread)
+                continue
+            width = arith.ConstantOp(index, size).result
+            emitter.bind("lane", arith.RemUIOp(thread, width).result)
+            emitter.bind("wave.x", arith.DivUIOp(thread, width).result)

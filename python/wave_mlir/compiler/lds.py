@@ -1,0 +1,69 @@
+"""LDS of a kernel: its buffers, their sizes and places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+
+from wave_mlir.dialect import MemoryType
+
+from .diagnostics import PassError
+from .kernel_info import KernelInfo
+
+ALIGNMENT = 16  # bytes: what the widest LDS access needs
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """One `wave.allocate` in shared space; sizes and offset in bytes (offset None: not packed yet)."""
+
+    op: ir.Operation
+    bytes: int
+    offset: int | None
+
+
+def _element_bits(element: ir.Type) -> int:
+    return 64 if isinstance(element, ir.IndexType) else element.width
+
+
+def allocations(kernel: ir.Operation) -> list[ir.Operation]:
+    """Every `wave.allocate` of a kernel in program order."""
+    found: list[ir.Operation] = []
+
+    def visit(block: ir.Block) -> None:
+        for view in block.operations:
+            op = view.operation
+            if op.name == "wave.allocate":
+                found.append(op)
+            for region in op.regions:
+                for inner in region.blocks:
+                    visit(inner)
+
+    visit(kernel.regions[0].blocks[0])
+    return found
+
+
+def buffer_of(op: ir.Operation, info: KernelInfo) -> Buffer:
+    """Size and place of one allocation. Raises PassError when its extents are not known at compile time."""
+    memory = MemoryType(op.results[0].type)
+    extents = [info.symbol_value(e).constant_value for e in memory.shape]
+    strides = [None if s is None else info.symbol_value(s).constant_value for s in memory.element_strides]
+    if any(value is None for value in extents + strides):
+        raise PassError(op, f"the size of {memory} is not known at compile time; LDS needs static extents: give the "
+                            "tile sizes as static symbols")  # fmt: skip
+    last = sum((e - 1) * s for e, s in zip(extents, strides, strict=True) if e is not None and s is not None)
+    size = (last + 1) * _element_bits(memory.element_type)
+    offset = op.attributes["offset"].value if "offset" in op.attributes else None
+    return Buffer(op, -(-size // 8), offset)
+
+
+def buffers(kernel: ir.Operation, info: KernelInfo) -> list[Buffer]:
+    """The LDS buffers of a kernel in program order."""
+    return [buffer_of(op, info) for op in allocations(kernel)]
+
+
+def lds_bytes_of(kernel: ir.Operation) -> int:
+    """Bytes of LDS that a packed kernel uses: the end of its last buffer."""
+    info = KernelInfo.of(kernel)
+    return max((b.offset + b.bytes for b in buffers(kernel, info) if b.offset is not None), default=0)
