@@ -107,7 +107,7 @@ class Expander:
     def _index(self, op: ir.Operation, layout: Layout, chunk: int) -> ir.ArrayAttr:
         at = self.lanes.coordinates(layout, chunk)
         facts = self.lanes.facts(self.lanes.width(layout))
-        exprs = [self.info.symbol_value(Expr(e)).subs(at).simplify(facts) for e in op.attributes["index"]]
+        exprs = [self.info.resolve(Expr(e)).subs(at).simplify(facts) for e in op.attributes["index"]]
         return ir.ArrayAttr.get(exprs)
 
     def _access(self, op: ir.Operation, layout: Layout, chunk: int, once: bool) -> tuple[list, dict, list[int]]:
@@ -181,7 +181,7 @@ class Expander:
             return False
         layout, kind = layout_of(tile), self.lanes.chunk_type(tile)
         facts = self.lanes.facts(kind.shape[0])
-        expr = self.info.symbol_value(Expr(op.attributes["expr"]))
+        expr = self.info.resolve(Expr(op.attributes["expr"]))
         chunks = []
         for chunk in range(self.lanes.chunk_count(layout)):
             attributes = {"expr": expr.subs(self.lanes.coordinates(layout, chunk)).simplify(facts)}

@@ -55,8 +55,8 @@ def bind_allocation(function: GpuFunction, op: ir.Operation) -> None:
         raise PassError(op, "the buffer has no place in LDS yet; run wave-pack-shared before wave-to-gpu")
     if function.lds is None:
         raise PassError(op, "the kernel has no LDS although it allocates some; run wave-pack-shared before wave-to-gpu")
-    strides = tuple(function.info.symbol_value(s) for s in memory.element_strides)
-    extents = [function.info.symbol_value(e).constant_value for e in memory.shape]
+    strides = tuple(function.info.resolve(s) for s in memory.element_strides)
+    extents = [function.info.resolve(e).constant_value for e in memory.shape]
     size = 1 + sum((e - 1) * s.constant_value for e, s in zip(extents, strides, strict=True))
     with op.location, ir.InsertionPoint(op):
         offset = arith.ConstantOp(ir.IndexType.get(), op.attributes["offset"].value).result
@@ -114,7 +114,7 @@ def _element_bytes(element: ir.Type) -> int:
 
 def _place(function: GpuFunction, op: ir.Operation, memory: ir.Value) -> tuple[ir.Value, int]:
     """The linear offset of an access as a value, and its alignment in bytes."""
-    index = [function.info.symbol_value(e) for e in op.opview.index]
+    index = [function.info.resolve(e) for e in op.opview.index]
     linear = linear_index(function, memory, index)
     if "el" in linear.symbols:
         raise PassError(op, "the index still depends on the element; run wave-split-accesses before wave-to-gpu")

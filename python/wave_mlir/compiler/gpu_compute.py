@@ -90,7 +90,7 @@ def lower_expr_value(function: GpuFunction, op: ir.Operation) -> None:
     kind = result.type
     element = kind.element_type if isinstance(kind, ir.VectorType) else kind
     count = kind.shape[0] if isinstance(kind, ir.VectorType) else 1
-    expr = function.info.symbol_value(op.opview.expr)
+    expr = function.info.resolve(op.opview.expr)
     with op.location, ir.InsertionPoint(op):
         values = []
         for number in range(count):
@@ -178,7 +178,7 @@ def open_loop(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operation, ir
         raise PassError(op, "the loop has no trip count; run wave-bind-symbols before wave-to-gpu")
     body = op.regions[0].blocks[0]
     with op.location, ir.InsertionPoint(op):
-        trips = function.info.symbol_value(op.opview.trips)
+        trips = function.info.resolve(op.opview.trips)
         bound = function.emitter.emit(trips, op, index_operands(op))
         zero, one = (arith.ConstantOp(ir.IndexType.get(), n).result for n in (0, 1))
         loop = scf.ForOp(zero, bound, one, list(view.init_args))
@@ -203,7 +203,7 @@ def open_conditional(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operat
     types = [r.type for r in op.results]
     with op.location, ir.InsertionPoint(op):
         if "condition" in op.attributes:
-            expr = function.info.symbol_value(view.condition)
+            expr = function.info.resolve(view.condition)
             condition = function.emitter.emit(expr, op, index_operands(op))
         else:
             condition = _scalar(view.condition_value)

@@ -90,7 +90,7 @@ def _arguments(kernel: ir.Operation, info: KernelInfo) -> list[_Argument]:
             scalars.append(_Argument(value.type, entry, source=number))
             continue
         memory = MemoryType(value.type)
-        shape = ir.ArrayAttr.get([info.symbol_value(e) for e in memory.shape])
+        shape = ir.ArrayAttr.get([info.resolve(e) for e in memory.shape])
         entry = _entry(kind=_string("memory"), name=_string(name), dtype=ir.TypeAttr.get(memory.element_type),
                        shape=shape, access=_string(_access_of(value)))  # fmt: skip
         memories.append(_Argument(flat_memref(memory.element_type, "global"), entry, source=number))
@@ -158,7 +158,7 @@ def _bind_arguments(kernel: ir.Operation, function: GpuFunction, arguments: list
 def _strides(memory: MemoryType, name: str, info: KernelInfo) -> tuple[Expr, ...]:
     strides = memory.element_strides
     return tuple(
-        Expr.symbol(f"stride.{name}.{dim}") if s is None else info.symbol_value(s) for dim, s in enumerate(strides)
+        Expr.symbol(f"stride.{name}.{dim}") if s is None else info.resolve(s) for dim, s in enumerate(strides)
     )
 
 

@@ -47,8 +47,8 @@ def allocations(kernel: ir.Operation) -> list[ir.Operation]:
 def buffer_of(op: ir.Operation, info: KernelInfo) -> Buffer:
     """Size and place of one allocation. Raises PassError when its extents are not known at compile time."""
     memory = MemoryType(op.results[0].type)
-    extents = [info.symbol_value(e).constant_value for e in memory.shape]
-    strides = [None if s is None else info.symbol_value(s).constant_value for s in memory.element_strides]
+    extents = [info.resolve(e).constant_value for e in memory.shape]
+    strides = [None if s is None else info.resolve(s).constant_value for s in memory.element_strides]
     if any(value is None for value in extents + strides):
         raise PassError(op, f"the size of {memory} is not known at compile time; LDS needs static extents: give the "
                             "tile sizes as static symbols")  # fmt: skip

@@ -1,0 +1,106 @@
+"""wave-bounds: masks the accesses that may leave their memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+
+from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.lane_access import (
+    LaneFacts,
+    accesses,
+    both,
+    index_of,
+    make_mask,
+    mask_expr,
+    names_of,
+    width_of,
+    with_parts,
+)
+from wave_mlir.compiler.pass_registry import Pass, register_pass
+from wave_mlir.dialect import Expr, Facts, MemoryType, prove
+
+
+@register_pass("wave-bounds", requires="lane", establishes="lane")
+@dataclass(frozen=True)
+class Bounds(Pass):
+    """Mask each access that is not proven to stay inside its memory.
+
+    An element is inside when each coordinate is at least 0 and below the extent. What is proven for every workgroup,
+    wave, lane, trip and element costs nothing; the rest becomes a `wave.mask`, joined to the mask that is there.
+
+    Before (M = 100):
+
+        %v = wave.read %a index [wg.x * 64 + lane mod 16, 0] : !wave.memory<[M, K], f16, global> -> vector<4xf16>
+
+    After:
+
+        %m = wave.mask [wg.x * 64 + lane mod 16 lt 100] : vector<4xi1>
+        %v = wave.read %a mask %m index [wg.x * 64 + lane mod 16, 0] : …
+
+    It does not look at domains of dims that are no dims of the memory (wave-infer-layouts puts them into a mask).
+    """
+
+    def run(self, module: ir.Module) -> None:
+        """Mask the accesses of every kernel of the module."""
+        for view in module.body.operations:
+            op = view.operation
+            if op.name == "wave.kernel":
+                masker = _Masker(KernelInfo.of(view))
+                for access in accesses(op.regions[0].blocks[0]):
+                    masker.mask(access)
+
+
+class _Masker:
+    def __init__(self, info: KernelInfo) -> None:
+        self.info = info
+        self.facts = LaneFacts(info)
+        self._open: dict[tuple[Expr, Expr, int], tuple[Expr, ...]] = {}
+
+    def mask(self, op: ir.Operation) -> None:
+        width = width_of(op)
+        conditions: list[Expr] = []
+        bound = names_of(op)
+        shape = [self.info.resolve(e, bound) for e in MemoryType(op.opview.memory.type).shape]
+        for coordinate, extent in zip(index_of(op, self.info), shape, strict=True):
+            conditions += self._conditions(coordinate, extent, width)
+        if not conditions:
+            return
+        predicate = conditions[0]
+        for condition in conditions[1:]:
+            predicate = Expr.and_(predicate, condition)
+        with op.location, ir.InsertionPoint(op):
+            mask = self._joined(op, predicate, width)
+            new = with_parts(op, [Expr(e) for e in op.attributes["index"]], mask)
+        for old, result in zip(op.results, new.results, strict=True):
+            old.replace_all_uses_with(result)
+        op.erase()
+
+    def _joined(self, op: ir.Operation, predicate: Expr, width: int) -> ir.Value:
+        given = op.opview.mask
+        own = None if given is None else mask_expr(given)
+        if own is not None and set(own.symbols) <= set(names_of(op)) | _free(own):
+            return make_mask(Expr.and_(own, predicate), width, op)
+        return both(given, make_mask(predicate, width, op))
+
+    def _conditions(self, coordinate: Expr, extent: Expr, width: int) -> tuple[Expr, ...]:
+        """Which of 0 <= coordinate and coordinate < extent are not proven."""
+        key = (coordinate, extent, width)
+        if key not in self._open:
+            facts = self.facts.of(width)
+            asked = (coordinate.ge(0), coordinate.lt(extent))
+            self._open[key] = tuple(c.simplify(facts) for c in asked if not _holds(c, facts))
+        return self._open[key]
+
+
+def _free(expr: Expr) -> set[str]:
+    """Symbols that need no operand: all but trip counters."""
+    return {s for s in expr.symbols if not s.startswith("iv.")}
+
+
+def _holds(condition: Expr, facts: Facts) -> bool:
+    simple = condition.simplify(facts)
+    if simple.constant_value is not None:
+        return simple.constant_value != 0
+    return prove(simple, facts) is True

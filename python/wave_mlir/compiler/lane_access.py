@@ -1,0 +1,132 @@
+"""Accesses of lane form, seen alike: their memory, index, mask, and the other ops with the same parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from mlir import ir
+from mlir.dialects import arith
+
+from wave_mlir.dialect import Expr, Facts, MemoryType
+
+from .kernel_info import KernelInfo
+
+ACCESSES = ("wave.read", "wave.write")
+
+
+def accesses(block: ir.Block) -> Iterator[ir.Operation]:
+    """Reads and writes of a block and the blocks in it, in program order (safe against replacing the one given)."""
+    for view in list(block.operations):
+        op = view.operation
+        if op.name in ACCESSES:
+            yield op
+        for region in op.regions:
+            for inner in region.blocks:
+                yield from accesses(inner)
+
+
+def names_of(op: ir.Operation) -> list[str]:
+    """The symbols whose values are operands of the op."""
+    if "symbol_names" not in op.attributes:
+        return []
+    return [a.value for a in ir.ArrayAttr(op.attributes["symbol_names"])]
+
+
+@dataclass
+class LaneFacts:
+    """The kernel's facts, with `el` in a vector's range; cached."""
+
+    info: KernelInfo
+    _facts: dict[int, Facts] = field(default_factory=dict)
+
+    def of(self, width: int) -> Facts:
+        """Facts where 0 <= el < width."""
+        if width not in self._facts:
+            self._facts[width] = self.info.facts.with_range("el", 0, width - 1)
+        return self._facts[width]
+
+
+def value_type(op: ir.Operation) -> ir.Type:
+    """What a read gives or a write takes."""
+    return op.results[0].type if op.name == "wave.read" else op.opview.value.type
+
+
+def width_of(op: ir.Operation) -> int:
+    """Elements of an access."""
+    kind = value_type(op)
+    return kind.shape[0] if isinstance(kind, ir.VectorType) else 1
+
+
+def element_bits(element: ir.Type) -> int:
+    """Bits of an element in memory."""
+    return 64 if isinstance(element, ir.IndexType) else element.width
+
+
+def is_shared(op: ir.Operation) -> bool:
+    """Whether an access is to LDS."""
+    return MemoryType(op.opview.memory.type).space == "shared"
+
+
+def index_of(op: ir.Operation, info: KernelInfo) -> list[Expr]:
+    """The coordinates of an access, static symbols resolved."""
+    bound = names_of(op)
+    return [info.resolve(Expr(e), bound) for e in op.attributes["index"]]
+
+
+def strides_of(op: ir.Operation, info: KernelInfo) -> list[Expr]:
+    """Strides of the accessed memory in elements; a run-time stride is a symbol of its own."""
+    memory = op.opview.memory
+    strides = MemoryType(memory.type).element_strides
+    number = memory.arg_number if ir.BlockArgument.isinstance(memory) else 0
+    return [Expr.symbol(f"stride.{number}.{d}") if s is None else info.resolve(s) for d, s in enumerate(strides)]
+
+
+def linear_of(op: ir.Operation, info: KernelInfo, facts: Facts) -> Expr:
+    """The element offset of an access in its memory."""
+    total = Expr.constant(0)
+    for coordinate, stride in zip(index_of(op, info), strides_of(op, info), strict=True):
+        total = total + coordinate * stride
+    return total.simplify(facts)
+
+
+def mask_expr(mask: ir.Value) -> Expr | None:
+    """The predicate of a mask that is a `wave.mask`, else None."""
+    owner = mask.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "wave.mask":
+        return None
+    return Expr(owner.operation.attributes["expr"])
+
+
+def make_mask(predicate: Expr, width: int, like: ir.Operation) -> ir.Value:
+    """A `wave.mask` at the insertion point; its symbols have the values that `like` gives them."""
+    kind = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
+    used = set(predicate.symbols)
+    pairs = [(n, v) for n, v in zip(names_of(like), like.opview.symbol_values, strict=True) if n in used]
+    attributes: dict[str, ir.Attribute] = {"expr": predicate}
+    if pairs:
+        attributes["symbol_names"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n, _ in pairs])
+    return ir.Operation.create("wave.mask", [kind], [v for _, v in pairs], attributes).results[0]
+
+
+def with_parts(
+    op: ir.Operation, index: list[Expr], mask: ir.Value | None, value: ir.Value | None = None, kind: ir.Type | None = None
+) -> ir.Operation:
+    """A copy of an access, at the insertion point, with another index, mask and value (write) or result type (read)."""
+    masks = [] if mask is None else [mask]
+    symbols = list(op.opview.symbol_values)
+    attributes = {a.name: a.attr for a in op.attributes if a.name not in ("index", "operandSegmentSizes")}
+    attributes["index"] = ir.ArrayAttr.get(index)
+    memory = op.opview.memory
+    if op.name == "wave.read":
+        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, len(masks), 0, len(symbols)])
+        types = [op.results[0].type if kind is None else kind]
+        return ir.Operation.create("wave.read", types, [memory, *masks, *symbols], attributes)
+    attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 1, len(masks), 0, len(symbols)])
+    stored = op.opview.value if value is None else value
+    return ir.Operation.create("wave.write", [], [stored, memory, *masks, *symbols], attributes)
+
+
+def both(a: ir.Value | None, b: ir.Value) -> ir.Value:
+    """A mask that holds where both hold."""
+    return b if a is None else arith.AndIOp(a, b).result

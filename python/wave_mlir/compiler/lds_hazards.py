@@ -1,0 +1,191 @@
+"""Hazards between LDS accesses of a kernel, as intervals of program points that need a barrier.
+
+Points are numbered in program order: point i is just before the i-th op of a flattened kernel (loop bodies and
+conditionals in place, their region op before them). A barrier at a point serves an interval if it is executed between
+producer and consumer for sure: so a point counts only if the regions it is in contain the producer or the consumer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+_READS = ("wave.read",)
+_WRITES = ("wave.write",)
+BARRIERS = ("wave.shared_memory_barrier",)
+FENCES = ("wave.wave_fence",)
+
+
+@dataclass
+class Node:
+    """One op in program order, with the region ops it is in (outermost first) and what it does to LDS."""
+
+    op: ir.Operation
+    number: int
+    parents: tuple[int, ...]
+    reads: tuple[ir.Value, ...] = ()
+    writes: tuple[ir.Value, ...] = ()
+    end: int = 0  # of a region op: one past its last op
+    synchronises: bool = False
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A barrier is needed at one of `points` (in the order of preference: last first)."""
+
+    producer: int
+    consumer: int
+    points: tuple[int, ...]
+
+
+@dataclass
+class Program:
+    """A kernel's ops in program order."""
+
+    nodes: list[Node] = field(default_factory=list)
+
+    @staticmethod
+    def of(kernel: ir.Operation, synchronising: tuple[str, ...]) -> Program:
+        """Flatten a kernel; ops named in `synchronising` count as barriers that are there already."""
+        program = Program()
+        program._visit(kernel.regions[0].blocks[0], (), synchronising)
+        return program
+
+    def _visit(self, block: ir.Block, parents: tuple[int, ...], synchronising: tuple[str, ...]) -> None:
+        for view in block.operations:
+            op = view.operation
+            node = Node(op, len(self.nodes), parents, *_accesses(op), synchronises=op.name in synchronising)
+            self.nodes.append(node)
+            for region in op.regions:
+                for inner in region.blocks:
+                    self._visit(inner, (*parents, node.number), synchronising)
+            node.end = len(self.nodes)
+
+    def loops(self, node: Node) -> list[Node]:
+        """The loops around a node, outermost first."""
+        return [self.nodes[n] for n in node.parents if self.nodes[n].op.name == "wave.iterate"]
+
+    def may_place(self, number: int) -> bool:
+        """Whether a barrier may stand before this op: not inside a conditional, whose body not all waves may enter."""
+        return all(self.nodes[p].op.name != "wave.conditional" for p in self.nodes[number].parents)
+
+    def _serves(self, point: int, producer: Node, consumer: Node) -> bool:
+        """Whether a barrier before op `point` is surely executed when producer and consumer are."""
+        return all(p in producer.parents or p in consumer.parents for p in self.nodes[point].parents)
+
+    def _between(self, first: int, last: int, producer: Node, consumer: Node) -> list[int]:
+        return [n for n in range(first, last + 1) if self._serves(n, producer, consumer)]
+
+    def intervals(self) -> list[Interval]:
+        """Every pair of accesses that needs a barrier between, in program order and around each loop."""
+        users: dict[ir.Value, list[Node]] = {}
+        for node in self.nodes:
+            for buffer in (*node.reads, *(w for w in node.writes if w not in node.reads)):
+                users.setdefault(buffer, []).append(node)
+        found: dict[tuple[int, ...], Interval] = {}
+        for buffer, nodes in users.items():
+            for i, a in enumerate(nodes):
+                for b in nodes[i + 1 :]:
+                    if buffer in a.writes or buffer in b.writes:
+                        self._add(found, a.number, b.number, self._between(a.number + 1, b.number, a, b))
+                for b in nodes[: i + 1]:
+                    if buffer in a.writes or buffer in b.writes:
+                        self._add_wrapped(found, a, b)
+        return list(found.values())
+
+    def _add_wrapped(self, found: dict[tuple[int, ...], Interval], producer: Node, consumer: Node) -> None:
+        """From the producer of one trip to the consumer of a later trip of the innermost loop around both."""
+        common = [loop for loop in self.loops(producer) if loop.number in consumer.parents]
+        if not common:
+            return
+        loop = common[-1]
+        # before the loop's end: a point before the region's last op, its yield
+        late = self._between(producer.number + 1, loop.end - 1, producer, consumer)
+        early = self._between(loop.number + 1, consumer.number, producer, consumer)
+        self._add(found, producer.number, consumer.number, late + early)
+
+    @staticmethod
+    def _add(found: dict[tuple[int, ...], Interval], producer: int, consumer: int, points: list[int]) -> None:
+        key = tuple(points)
+        if key not in found:
+            found[key] = Interval(producer, consumer, key)
+
+
+def _accesses(op: ir.Operation) -> tuple[tuple[ir.Value, ...], tuple[ir.Value, ...]]:
+    """(LDS buffers read, LDS buffers written) by an op."""
+    reads, writes = [], []
+    if op.name in _READS:
+        reads = [op.opview.memory]
+    elif op.name in _WRITES:
+        writes = [op.opview.memory]
+    elif op.name == "wave.atomic":
+        writes = [op.opview.memory]
+    elif op.name == "wave.gather_to_shared":
+        writes = [op.opview.target]
+    return tuple(m for m in reads if _is_buffer(m)), tuple(m for m in writes if _is_buffer(m))
+
+
+def _is_buffer(memory: ir.Value) -> bool:
+    owner = memory.owner
+    return not isinstance(owner, ir.Block) and owner.operation.name == "wave.allocate"
+
+
+def stab(intervals: list[Interval], given: set[int], allowed: set[int]) -> list[int] | None:
+    """The fewest points of `allowed` that, with those `given`, hit every interval; None when some cannot be hit.
+
+    Points of an interval that wraps around a loop form two stretches, so the greedy choice at the end of the shortest
+    interval is tried from each point of one interval and the best result kept.
+    """
+    left = [tuple(p for p in i.points if p in allowed) for i in intervals if not given & set(i.points)]
+    if any(not points for points in left):
+        return None
+    return _fewest(left, _greedy(left))
+
+
+def _greedy(left: list[tuple[int, ...]]) -> list[int]:
+    """A solution, not always the least: the point that hits most, the later one of equals."""
+    chosen: list[int] = []
+    while left:
+        counts: dict[int, int] = {}
+        for points in left:
+            for p in points:
+                counts[p] = counts.get(p, 0) + 1
+        best = max(counts, key=lambda p: (counts[p], p))
+        chosen.append(best)
+        left = [points for points in left if best not in points]
+    return sorted(chosen)
+
+
+_BUDGET = 20_000
+
+
+def _fewest(left: list[tuple[int, ...]], start: list[int]) -> list[int]:
+    """Branch and bound below the size of `start`: some point of the shortest interval must be chosen.
+
+    Points that hit the same intervals count once (the last of them), so the search stays small.
+    """
+    sets = [frozenset(points) for points in left]
+    hits: dict[frozenset[int], int] = {}
+    for p in sorted({p for points in left for p in points}):
+        hits[frozenset(i for i, points in enumerate(sets) if p in points)] = p
+    useful = [p for hit, p in hits.items() if not any(hit < other for other in hits)]
+    covers = {p: frozenset(i for i, points in enumerate(sets) if p in points) for p in useful}
+    best = list(start)
+    budget = _BUDGET
+
+    def search(missing: frozenset[int], chosen: list[int]) -> None:
+        nonlocal best, budget
+        if not missing:
+            if len(chosen) < len(best):
+                best = sorted(chosen)
+            return
+        if len(chosen) + 1 >= len(best) or budget <= 0:
+            return
+        budget -= 1
+        narrow = min(missing, key=lambda i: sum(i in c for c in covers.values()))
+        for p in sorted((p for p in useful if narrow in covers[p]), key=lambda p: (-len(covers[p] & missing), -p)):
+            search(missing - covers[p], [*chosen, p])
+
+    search(frozenset(range(len(sets))), [])
+    return best
