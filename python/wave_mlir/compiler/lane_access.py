@@ -43,7 +43,7 @@ class LaneFacts:
     def of(self, width: int) -> Facts:
         """Facts where 0 <= el < width."""
         if width not in self._facts:
-            self._facts[width] = self.info.facts.with_range("el", 0, width - 1)
+            self._facts[width] = self.info.facts.extended({"el": (0, width - 1)}, {}, [])
         return self._facts[width]
 
 

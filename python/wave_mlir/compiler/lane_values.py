@@ -65,7 +65,7 @@ class Lanes:
     def facts(self, width: int) -> Facts:
         """The kernel's facts and 0 <= el < width."""
         if width not in self._facts:
-            self._facts[width] = self.info.facts.with_range("el", 0, width - 1)
+            self._facts[width] = self.info.facts.extended({"el": (0, width - 1)}, {}, [])
         return self._facts[width]
 
     def chunk_count(self, layout: Layout) -> int:

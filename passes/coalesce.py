@@ -1,0 +1,98 @@
+"""wave-coalesce: lets all lanes of the workgroup copy tiles to LDS with wide accesses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+
+from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.pass_registry import Pass, option, register_pass
+from wave_mlir.dialect import Expr, Layout, MemoryType, TileType, cooperative_layout
+
+
+@register_pass("wave-coalesce", requires="staged", establishes="staged")
+@dataclass(frozen=True)
+class Coalesce(Pass):
+    """Give each copy from global memory to LDS the layout in which all lanes load it linearly and widely.
+
+    A copy is a read of global memory whose only use is a write to LDS. Consecutive lanes take consecutive vectors along
+    the memory's contiguous dim, each as wide as the hardware loads, independent of what the MMA needs later.
+
+    Before:
+
+        %g = wave.read %a index [wg.x * 64 + at.M, …] : … -> !wave.tile<[M, K], f16, #lhs>
+        wave.write %g, %la index [at.M, at.K] : …
+
+    After (256 threads; 64 x 32 elements of 16 bits):
+
+        #coop = #wave.layout<[M = 64, K = 32], reg = [8 : K * 1], lane = [4 : K * 8, 16 : M * 1], wave.x = [2 : M * 16], …>
+        %g = wave.read %a index [wg.x * 64 + at.M, …] : … -> !wave.tile<[M, K], f16, #coop>
+        wave.write %g, %la index [at.M, at.K] : …
+    """
+
+    max_bits: int = option(0, help="bits of one load at most; 0 is what the kernel and the target allow")
+
+    def run(self, module: ir.Module) -> None:
+        """Coalesce the copies of every kernel of the module."""
+        for view in module.body.operations:
+            if view.operation.name == "wave.kernel":
+                info = KernelInfo.of(view)
+                for copy in list(_copies(view.operation.regions[0].blocks[0])):
+                    self._coalesce(info, *copy)
+
+    def _coalesce(self, info: KernelInfo, read: ir.Operation, write: ir.Operation) -> None:
+        tile = TileType(read.results[0].type)
+        layout = self._layout(info, read, tile)
+        if layout is None:
+            return
+        kind = TileType.get(tile.dims, tile.element_type, layout)
+        read.results[0].set_type(kind)
+
+    def _layout(self, info: KernelInfo, read: ir.Operation, tile: TileType) -> Layout | None:
+        extents = dict(Layout(tile.layout).extents)
+        contiguous = _contiguous_dim(read, extents)
+        if contiguous is None:
+            return None
+        bits = self.max_bits or info.hardware.max_bits_per_load or info.target.max_load_bits["global"]
+        width = _vector_width(extents[contiguous], bits, tile.element_type.width)
+        order = [d for d in extents if d != contiguous] + [contiguous]
+        waves = info.block_waves
+        layout = cooperative_layout({d: extents[d] for d in order}, contiguous, width, info.wave_size, waves)
+        return layout
+
+
+def _copies(block: ir.Block) -> list[tuple[ir.Operation, ir.Operation]]:
+    """(read, write) of each copy from global memory to LDS, in program order."""
+    found = []
+    for view in block.operations:
+        op = view.operation
+        for region in op.regions:
+            for inner in region.blocks:
+                found += _copies(inner)
+        if op.name != "wave.read" or MemoryType(op.opview.memory.type).space != "global":
+            continue
+        uses = list(op.results[0].uses)
+        if len(uses) != 1 or op.opview.mask is not None:
+            continue
+        user = uses[0].owner.operation
+        if user.name == "wave.write" and MemoryType(user.opview.memory.type).space == "shared":
+            found.append((op, user))
+    return found
+
+
+def _contiguous_dim(read: ir.Operation, extents: dict[str, int]) -> str | None:
+    """The tile dim that steps by one along the memory's last dim."""
+    last = Expr(read.attributes["index"][-1])
+    for dim in extents:
+        if last.coefficient(f"at.{dim}") == 1:
+            return dim
+    return None
+
+
+def _vector_width(extent: int, bits: int, element_bits: int) -> int:
+    """The greatest power of two of elements that fits in `bits` and divides the extent."""
+    width = 1
+    while 2 * width * element_bits <= bits and extent % (2 * width) == 0:
+        width *= 2
+    return width

@@ -1,0 +1,161 @@
+"""wave-promote: brings tiles of memories placed in shared space through LDS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.pass_registry import Pass, register_pass
+from wave_mlir.dialect import Expr, Layout, MemoryType, TileType
+
+_BLOCKING = ("wave.write", "wave.atomic", "wave.scatter_add", "wave.buffer_store", "wave.set_symbol",
+             "wave.shared_memory_barrier", "wave.workgroup_barrier", "wave.barrier_signal",
+             "wave.barrier_wait")  # fmt: skip
+
+
+@register_pass("wave-promote", requires="placed", establishes="staged")
+@dataclass(frozen=True)
+class Promote(Pass):
+    """Replace each read of a memory argument in shared space by a copy to LDS and a read from there.
+
+    The argument moves to global space. Each tile gets an LDS buffer, allocated at the kernel's start, with the tile's
+    dims in the order of the memory's. In a block all global reads come first, then all writes to LDS, then the reads
+    from LDS, so that one barrier serves all; a region, a write that may alias, an atomic or a barrier ends such a group.
+    Two reads of a group with one index share a copy.
+
+    Before:
+
+        %x = wave.read %a index [wg.x * 64 + at.M, iv.K * 32 + at.K] symbols(iv.K = %k)
+               : !wave.memory<[M, K], f16, shared> -> !wave.tile<[M, K], f16, #lhs>
+
+    After:
+
+        %la = wave.allocate : !wave.memory<[64, 32], f16, shared>
+        …
+        %g = wave.read %a index [wg.x * 64 + at.M, iv.K * 32 + at.K] symbols(iv.K = %k)
+               : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16, #lhs>
+        wave.write %g, %la index [at.M, at.K] : …
+        %x = wave.read %la index [at.M, at.K] : !wave.memory<[64, 32], f16, shared> -> !wave.tile<[M, K], f16, #lhs>
+
+    The copy keeps the reader's layout; wave-coalesce gives it a better one. A read whose position depends on other
+    tiles (a page table) stays a read from global memory.
+    """
+
+    def run(self, module: ir.Module) -> None:
+        """Promote in every kernel of the module."""
+        for view in module.body.operations:
+            if view.operation.name == "wave.kernel":
+                _Promoter(KernelInfo.of(view), view.operation).run()
+
+
+@dataclass
+class _Group:
+    """Reads of one block that are copied together, before `anchor`."""
+
+    anchor: ir.Operation
+    reads: list[ir.Operation] = field(default_factory=list)
+
+
+class _Promoter:
+    def __init__(self, info: KernelInfo, kernel: ir.Operation) -> None:
+        self.info = info
+        self.entry = kernel.regions[0].blocks[0]
+        self.shared = [a for a in self.entry.arguments if _in_shared(a.type)]
+
+    def run(self) -> None:
+        if not self.shared:
+            return
+        groups: list[_Group] = []
+        self._collect(self.entry, groups)
+        for group in groups:
+            self._copy(group)
+        for argument in self.shared:
+            memory = MemoryType(argument.type)
+            argument.set_type(memory.with_space("global"))
+
+    # --- which reads go together -----------------------------------------------------------------
+    def _collect(self, block: ir.Block, groups: list[_Group]) -> None:
+        group: _Group | None = None
+        after_anchor: list[ir.Operation] = []
+        for view in block.operations:
+            op = view.operation
+            if len(op.regions) or op.name in _BLOCKING:
+                group = None
+                for region in op.regions:
+                    for inner in region.blocks:
+                        self._collect(inner, groups)
+                continue
+            if self._is_promoted(op):
+                if group is None or any(_defines(other, op) for other in after_anchor):
+                    group, after_anchor = _Group(op), []
+                    groups.append(group)
+                group.reads.append(op)
+            after_anchor.append(op)
+
+    def _is_promoted(self, op: ir.Operation) -> bool:
+        if op.name != "wave.read" or op.opview.memory not in self.shared:
+            return False
+        values = [op.opview.mask, *op.opview.symbol_values]
+        return not any(v is not None and isinstance(v.type, TileType | ir.VectorType) for v in values)
+
+    # --- copies ----------------------------------------------------------------------------------
+    def _copy(self, group: _Group) -> None:
+        copies: dict[tuple, ir.Value] = {}
+        loads: list[tuple[ir.Operation, ir.Value, list[str]]] = []
+        for read in group.reads:
+            tile = TileType(read.results[0].type)
+            dims = self._dims_in_memory_order(read, tile)
+            key = (read.opview.memory, read.attributes["index"], tuple(dims),
+                   tuple(read.opview.symbol_values))  # fmt: skip
+            if key not in copies:
+                copies[key] = self._allocate(read, tile, dims)
+                with ir.InsertionPoint(group.anchor):
+                    load = read.clone()
+                loads.append((load.operation, copies[key], dims))
+            self._read_back(read, copies[key], dims)
+        for load, buffer, dims in loads:
+            with load.location, ir.InsertionPoint(group.anchor):
+                sizes = ir.DenseI32ArrayAttr.get([1, 1, 0, 0, 0])
+                attributes = {"index": _local(dims), "operandSegmentSizes": sizes}
+                ir.Operation.create("wave.write", [], [load.results[0], buffer], attributes)
+        for read in group.reads:
+            read.erase()
+
+    def _dims_in_memory_order(self, read: ir.Operation, tile: TileType) -> list[str]:
+        """The tile's dims, ordered as they first appear in the index, so that what is contiguous stays contiguous."""
+        seen: list[str] = []
+        for expr in read.attributes["index"]:
+            seen += [s.removeprefix("at.") for s in Expr(expr).symbols if s.startswith("at.")]
+        order = list(dict.fromkeys(d for d in seen if d in tile.dims))
+        return [d for d in tile.dims if d not in order] + order
+
+    def _allocate(self, read: ir.Operation, tile: TileType, dims: list[str]) -> ir.Value:
+        extents = Layout(tile.layout).extents
+        shape = [Expr.constant(extents[d]) for d in dims]
+        memory = MemoryType.get(shape, tile.element_type, "shared")
+        with read.location, ir.InsertionPoint.at_block_begin(self.entry):
+            return ir.Operation.create("wave.allocate", [memory]).results[0]
+
+    def _read_back(self, read: ir.Operation, buffer: ir.Value, dims: list[str]) -> None:
+        attributes = {
+            "index": _local(dims),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0, 0]),
+        }
+        with read.location, ir.InsertionPoint(read):
+            back = ir.Operation.create("wave.read", [read.results[0].type], [buffer], attributes)
+        read.results[0].replace_all_uses_with(back.results[0])
+
+
+def _local(dims: list[str]) -> ir.ArrayAttr:
+    return ir.ArrayAttr.get([Expr.symbol(f"at.{d}") for d in dims])
+
+
+def _in_shared(kind: ir.Type) -> bool:
+    return isinstance(kind, MemoryType) and MemoryType(kind).space == "shared"
+
+
+def _defines(op: ir.Operation, user: ir.Operation) -> bool:
+    """Whether `user` uses a result of `op`, so that it cannot move before it."""
+    return any(operand == result for operand in user.operands for result in op.results)
