@@ -1,7 +1,8 @@
 """Tiles as vectors of one lane: what wave-expand keeps for each tile value.
 
 A lane holds `layout.registers` elements of a tile. They are kept as a list of vectors ("chunks") of equal length, register
-0 first. MMA operands and results are cut into the fragments of the instruction, other values at their layout's first digit.
+0 first. MMA operands and results are cut into the fragments of the instruction, other values at the greatest
+power of two in their layout's first digit.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from wave_mlir.dialect import Expr, Facts, Layout, TileType
 
 from .kernel_info import KernelInfo
 
-_SIZES = ("lane", "wave.x", "wave.y", "wave.z")
+_MAX_WIDTH = 16  # elements of a chunk where no MMA asks for more: the widest access of the narrowest dtype
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ class Lanes:
         known = self.widths.get(layout)
         if known is None:
             digits = layout.digits.get("reg", [])
-            known = self.widths[layout] = digits[0][0] if digits else 1
+            first = digits[0][0] if digits else 1
+            known = self.widths[layout] = min(first & -first, _MAX_WIDTH)
         return known
 
     def facts(self, width: int) -> Facts:

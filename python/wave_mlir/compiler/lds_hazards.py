@@ -32,7 +32,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Interval:
-    """A barrier is needed at one of `points` (in the order of preference: last first)."""
+    """A barrier is needed at one of `points`, which lead from the producer to the consumer (so the last is best)."""
 
     producer: int
     consumer: int
@@ -144,14 +144,16 @@ def stab(intervals: list[Interval], given: set[int], allowed: set[int]) -> list[
 
 
 def _greedy(left: list[tuple[int, ...]]) -> list[int]:
-    """A solution, not always the least: the point that hits most, the later one of equals."""
+    """A solution, not always the least: the point that hits most; of equals the one nearest before a consumer."""
     chosen: list[int] = []
     while left:
         counts: dict[int, int] = {}
+        nearness: dict[int, int] = {}
         for points in left:
-            for p in points:
+            for position, p in enumerate(points):
                 counts[p] = counts.get(p, 0) + 1
-        best = max(counts, key=lambda p: (counts[p], p))
+                nearness[p] = max(nearness.get(p, -len(points)), position - len(points))
+        best = max(counts, key=lambda p: (counts[p], nearness[p], p))
         chosen.append(best)
         left = [points for points in left if best not in points]
     return sorted(chosen)

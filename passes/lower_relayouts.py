@@ -1,0 +1,88 @@
+"""wave-lower-relayouts: makes relayouts out of register renaming and LDS round trips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+
+from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.pass_registry import Pass, register_pass
+from wave_mlir.dialect import Expr, Layout, MemoryType, TileType
+
+
+@register_pass("wave-lower-relayouts", requires="staged", establishes="staged")
+@dataclass(frozen=True)
+class LowerRelayouts(Pass):
+    """Turn each `wave.relayout` that moves elements between lanes into a round trip through LDS.
+
+    The tile is written to a buffer of its own in the layout it has and read back in the layout that is wanted; barriers
+    come later, from wave-place-barriers. A relayout inside a lane (registers in another order) stays for wave-expand,
+    which renames registers. A relayout to the layout there is already goes away.
+
+    Before:
+
+        %y = wave.relayout %x : !wave.tile<[M, N], f16, #acc> -> !wave.tile<[M, N], f16, #lhs>
+
+    After:
+
+        %l = wave.allocate : !wave.memory<[64, 64], f16, shared>
+        wave.write %x, %l index [at.M, at.N] : …
+        %y = wave.read %l index [at.M, at.N] : !wave.memory<[64, 64], f16, shared> -> !wave.tile<[M, N], f16, #lhs>
+
+    It does not use cross-lane instructions.
+    """
+
+    def run(self, module: ir.Module) -> None:
+        """Lower the relayouts of every kernel of the module."""
+        for view in module.body.operations:
+            if view.operation.name == "wave.kernel":
+                info = KernelInfo.of(view)
+                entry = view.operation.regions[0].blocks[0]
+                for op in list(_relayouts(entry)):
+                    _lower(op, entry, info)
+
+
+def _relayouts(block: ir.Block) -> list[ir.Operation]:
+    found = []
+    for view in block.operations:
+        op = view.operation
+        if op.name == "wave.relayout":
+            found.append(op)
+        for region in op.regions:
+            for inner in region.blocks:
+                found += _relayouts(inner)
+    return found
+
+
+def _lower(op: ir.Operation, entry: ir.Block, info: KernelInfo) -> None:
+    source, target = TileType(op.operands[0].type), TileType(op.results[0].type)
+    before, after = Layout(source.layout), Layout(target.layout)
+    sizes = {"lane": info.wave_size} | {f"wave.{axis}": info.waves(axis) for axis in "xyz"}
+    plan = before.plan(after, sizes)
+    if plan.kind == "identity":
+        op.results[0].replace_all_uses_with(op.operands[0])
+        op.erase()
+        return
+    if plan.kind == "registers":
+        return
+    _through_lds(op, entry, source, before)
+
+
+def _through_lds(op: ir.Operation, entry: ir.Block, tile: TileType, layout: Layout) -> None:
+    dims = list(tile.dims)
+    shape = [Expr.constant(layout.extents[d]) for d in dims]
+    index = ir.ArrayAttr.get([Expr.symbol(f"at.{d}") for d in dims])
+    with op.location:
+        memory = MemoryType.get(shape, tile.element_type, "shared")
+        with ir.InsertionPoint.at_block_begin(entry):
+            buffer = ir.Operation.create("wave.allocate", [memory]).results[0]
+        with ir.InsertionPoint(op):
+            sizes = ir.DenseI32ArrayAttr.get([1, 1, 0, 0, 0])
+            ir.Operation.create("wave.write", [], [op.operands[0], buffer],
+                                {"index": index, "operandSegmentSizes": sizes})  # fmt: skip
+            sizes = ir.DenseI32ArrayAttr.get([1, 0, 0, 0])
+            read = ir.Operation.create("wave.read", [op.results[0].type], [buffer],
+                                       {"index": index, "operandSegmentSizes": sizes})  # fmt: skip
+    op.results[0].replace_all_uses_with(read.results[0])
+    op.erase()
