@@ -83,9 +83,10 @@ def _copies(block: ir.Block) -> list[tuple[ir.Operation, ir.Operation]]:
 
 def _contiguous_dim(read: ir.Operation, extents: dict[str, int]) -> str | None:
     """The tile dim that steps by one along the memory's last dim."""
-    last = Expr(read.attributes["index"][-1])
+    last = Expr(list(read.attributes["index"])[-1])
     for dim in extents:
-        if last.coefficient(f"at.{dim}") == 1:
+        step = last.coefficient(f"at.{dim}")
+        if step is not None and step.constant_value == 1:
             return dim
     return None
 

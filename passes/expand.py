@@ -41,6 +41,6 @@ class Expand(Pass):
             op = view.operation
             if op.name == "wave.kernel":
                 block = op.regions[0].blocks[0]
-                expander = Expander(KernelInfo.of(op))
+                expander = Expander(KernelInfo.of(view))
                 expander.note_widths(block)
                 expander.expand_block(block)

@@ -37,10 +37,10 @@ class PackShared(Pass):
         """Pack the buffers of every kernel of the module."""
         for view in module.body.operations:
             if view.operation.name == "wave.kernel":
-                self._pack(view.operation)
+                self._pack(view)
 
-    def _pack(self, kernel: ir.Operation) -> None:
-        info = KernelInfo.of(kernel)
+    def _pack(self, view: ir.OpView) -> None:
+        info, kernel = KernelInfo.of(view), view.operation
         limit = self.limit or info.target.lds_bytes
         i64 = ir.IntegerType.get_signless(64)
         end = 0

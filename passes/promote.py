@@ -73,7 +73,7 @@ class _Promoter:
             self._copy(group)
         for argument in self.shared:
             memory = MemoryType(argument.type)
-            argument.set_type(memory.with_space("global"))
+            argument.set_type(MemoryType.get(memory.shape, memory.element_type, "global", memory.strides))
 
     # --- which reads go together -----------------------------------------------------------------
     def _collect(self, block: ir.Block, groups: list[_Group]) -> None:
@@ -104,6 +104,7 @@ class _Promoter:
     def _copy(self, group: _Group) -> None:
         copies: dict[tuple, ir.Value] = {}
         loads: list[tuple[ir.Operation, ir.Value, list[str]]] = []
+        backs: list[tuple[ir.Operation, ir.Value, list[str]]] = []
         for read in group.reads:
             tile = TileType(read.results[0].type)
             dims = self._dims_in_memory_order(read, tile)
@@ -114,13 +115,14 @@ class _Promoter:
                 with ir.InsertionPoint(group.anchor):
                     load = read.clone()
                 loads.append((load.operation, copies[key], dims))
-            self._read_back(read, copies[key], dims)
+            backs.append((read, copies[key], dims))
         for load, buffer, dims in loads:
             with load.location, ir.InsertionPoint(group.anchor):
                 sizes = ir.DenseI32ArrayAttr.get([1, 1, 0, 0, 0])
                 attributes = {"index": _local(dims), "operandSegmentSizes": sizes}
                 ir.Operation.create("wave.write", [], [load.results[0], buffer], attributes)
-        for read in group.reads:
+        for read, buffer, dims in backs:
+            self._read_back(read, buffer, dims)
             read.erase()
 
     def _dims_in_memory_order(self, read: ir.Operation, tile: TileType) -> list[str]:

@@ -14,6 +14,7 @@ from wave_mlir.compiler.gpu_function import GpuFunction, create_function
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lds import lds_bytes_of
 from wave_mlir.compiler.pass_registry import Pass, register_pass
+from wave_mlir.dialect import TileType
 
 _LOWERINGS: dict[str, Callable[[GpuFunction, ir.Operation], None]] = {
     "wave.read": gpu_access.lower_read,
@@ -55,10 +56,10 @@ class ToGpu(Pass):
 
     def run(self, module: ir.Module) -> None:
         """Lower every kernel of the module."""
-        kernels = [op.operation for op in module.body.operations if op.operation.name == "wave.kernel"]
+        kernels = [op for op in module.body.operations if op.operation.name == "wave.kernel"]
         if not kernels:
             return
-        name = ir.StringAttr(kernels[0].attributes["sym_name"]).value
+        name = ir.StringAttr(kernels[0].operation.attributes["sym_name"]).value
         with module.operation.location, ir.InsertionPoint(kernels[0]):
             holder = gpu.GPUModuleOp(f"{name}_kernels")
         into = holder.regions[0].blocks[0] if len(holder.regions[0].blocks) else holder.regions[0].blocks.append()
@@ -67,9 +68,10 @@ class ToGpu(Pass):
         module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
 
 
-def _lower_kernel(kernel: ir.Operation, into: ir.Block) -> None:
-    info = KernelInfo.of(kernel)
-    function = create_function(kernel, info, lds_bytes_of(kernel), into)
+def _lower_kernel(view: ir.OpView, into: ir.Block) -> None:
+    info = KernelInfo.of(view)
+    kernel = view.operation
+    function = create_function(kernel, info, lds_bytes_of(kernel, info), into)
     block = function.block
     for op in list(kernel.regions[0].blocks[0].operations):
         block.append(op)
@@ -120,5 +122,5 @@ def _lowering_of(op: ir.Operation) -> Callable[[GpuFunction, ir.Operation], None
 
 def _reject_tiles(op: ir.Operation) -> None:
     for result in op.results:
-        if str(result.type).startswith("!wave.tile"):
+        if isinstance(result.type, TileType):
             raise PassError(op, f"{op.name} still has a tile; run wave-expand before wave-to-gpu")

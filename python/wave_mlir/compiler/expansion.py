@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mlir import ir
-from mlir.dialects import arith
+from mlir.dialects import arith, vector
 
 from wave_mlir.dialect import Expr, Layout, TileType
 
@@ -20,7 +20,7 @@ _COPIED_FLAGS = ("is_volatile", "nontemporal")
 
 def is_tile(kind: ir.Type) -> bool:
     """Whether a type is a `!wave.tile`."""
-    return TileType.isinstance(kind)
+    return isinstance(kind, TileType)
 
 
 class Expander:
@@ -40,10 +40,10 @@ class Expander:
 
     def mma_kind(self, op: ir.Operation) -> MmaKind:
         """The kind of an MMA: its own, or the hardware constraint's, or the target's default."""
-        name = op.attributes["kind"].value if "kind" in op.attributes else self.info.mma
+        name = op.attributes["kind"].value if "kind" in op.attributes else self.info.hardware.mma
         target = self.info.target
         try:
-            if name is None:
+            if not name:
                 return target.default_mma(str(TileType(op.operands[0].type).element_type))
             return target.mma(name)
         except TargetError as e:
@@ -169,9 +169,10 @@ class Expander:
             return False
         layout, kind = layout_of(tile), self.lanes.chunk_type(tile)
         if op.operands:
-            raise PassError(op, "a register with a run-time initial value has no expansion; broadcast the value instead")
-        splat = ir.DenseElementsAttr.get_splat(kind, op.attributes["init"])
-        value = arith.ConstantOp(kind, splat).result
+            value = vector.BroadcastOp(kind, op.operands[0]).result
+        else:
+            splat = ir.DenseElementsAttr.get_splat(kind, op.attributes["value"])
+            value = arith.ConstantOp(kind, splat).result
         self.values[op.results[0]] = LaneValue((value,) * self.lanes.chunk_count(layout), kind.shape[0])
         return True
 
@@ -284,7 +285,7 @@ class Expander:
             part = self._flat_values(part)
             operands += part
             sizes.append(len(part))
-        attributes = {a.name: a.attr for a in op.attributes if a.name != "operandSegmentSizes"}
+        attributes = {name: attr for name, attr in op.attributes.items() if name != "operandSegmentSizes"}
         attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(sizes)
         new = ir.Operation.create(op.name, types, operands, attributes, regions=len(op.regions))
         for old_region, new_region in zip(op.regions, new.regions, strict=True):

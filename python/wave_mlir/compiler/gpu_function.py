@@ -85,7 +85,7 @@ def _arguments(kernel: ir.Operation, info: KernelInfo) -> list[_Argument]:
     memories, scalars, strides = [], [], []
     index64 = ir.IntegerType.get_signless(64)
     for number, (name, value) in enumerate(zip(names, values, strict=True)):
-        if not MemoryType.isinstance(value.type):
+        if not isinstance(value.type, MemoryType):
             entry = _entry(kind=_string("scalar"), name=_string(name), dtype=ir.TypeAttr.get(value.type))
             scalars.append(_Argument(value.type, entry, source=number))
             continue
@@ -105,7 +105,9 @@ def _arguments(kernel: ir.Operation, info: KernelInfo) -> list[_Argument]:
 
 
 def _attributes(kernel: ir.Operation, info: KernelInfo, arguments: list[_Argument], lds_bytes: int) -> dict:
-    static = {name: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value) for name, value in info.static.items()}
+    i64 = ir.IntegerType.get_signless(64)
+    values = {name: expr.constant_value for name, expr in info.environment().items()}
+    static = {name: ir.IntegerAttr.get(i64, value) for name, value in values.items() if value is not None}
     return {
         "sym_name": kernel.attributes["sym_name"],
         "function_type": ir.TypeAttr.get(ir.FunctionType.get([a.type for a in arguments], [])),
@@ -147,7 +149,7 @@ def _bind_arguments(kernel: ir.Operation, function: GpuFunction, arguments: list
         for argument, value in zip(arguments, function.block.arguments, strict=False):
             if argument.source is not None:
                 source = sources[argument.source]
-                if MemoryType.isinstance(source.type):
+                if isinstance(source.type, MemoryType):
                     function.strides[value] = _strides(MemoryType(source.type), names[argument.source], function.info)
                 source.replace_all_uses_with(value)
             elif argument.symbol is not None:

@@ -21,6 +21,7 @@ def accesses(block: ir.Block) -> Iterator[ir.Operation]:
         op = view.operation
         if op.name in ACCESSES:
             yield op
+            continue
         for region in op.regions:
             for inner in region.blocks:
                 yield from accesses(inner)
@@ -78,7 +79,7 @@ def strides_of(op: ir.Operation, info: KernelInfo) -> list[Expr]:
     """Strides of the accessed memory in elements; a run-time stride is a symbol of its own."""
     memory = op.opview.memory
     strides = MemoryType(memory.type).element_strides
-    number = memory.arg_number if ir.BlockArgument.isinstance(memory) else 0
+    number = memory.arg_number if isinstance(memory, ir.BlockArgument) else 0
     return [Expr.symbol(f"stride.{number}.{d}") if s is None else info.resolve(s) for d, s in enumerate(strides)]
 
 
@@ -115,7 +116,7 @@ def with_parts(
     """A copy of an access, at the insertion point, with another index, mask and value (write) or result type (read)."""
     masks = [] if mask is None else [mask]
     symbols = list(op.opview.symbol_values)
-    attributes = {a.name: a.attr for a in op.attributes if a.name not in ("index", "operandSegmentSizes")}
+    attributes = {name: attr for name, attr in op.attributes.items() if name not in ("index", "operandSegmentSizes")}
     attributes["index"] = ir.ArrayAttr.get(index)
     memory = op.opview.memory
     if op.name == "wave.read":

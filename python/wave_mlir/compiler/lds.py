@@ -63,7 +63,6 @@ def buffers(kernel: ir.Operation, info: KernelInfo) -> list[Buffer]:
     return [buffer_of(op, info) for op in allocations(kernel)]
 
 
-def lds_bytes_of(kernel: ir.Operation) -> int:
+def lds_bytes_of(kernel: ir.Operation, info: KernelInfo) -> int:
     """Bytes of LDS that a packed kernel uses: the end of its last buffer."""
-    info = KernelInfo.of(kernel)
     return max((b.offset + b.bytes for b in buffers(kernel, info) if b.offset is not None), default=0)
