@@ -44,11 +44,11 @@ def _typed_to_placed(_: PipelineOptions) -> list[str]:
 
 
 def _placed_to_staged(_: PipelineOptions) -> list[str]:
-    return ["wave-promote", "wave-coalesce"]
+    return ["wave-promote", "wave-coalesce", "wave-lower-relayouts"]
 
 
 def _staged_to_lane(_: PipelineOptions) -> list[str]:
-    return ["wave-expand", "wave-lower-reductions", "wave-lower-relayouts", "wave-bounds", "wave-split-accesses"]
+    return ["wave-expand", "wave-bounds", "wave-split-accesses"]
 
 
 def _lane_to_scheduled(_: PipelineOptions) -> list[str]:

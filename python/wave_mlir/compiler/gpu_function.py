@@ -125,8 +125,8 @@ def create_function(kernel: ir.Operation, info: KernelInfo, lds_bytes: int, into
 
     Uses of the kernel's arguments are replaced by those of the function; the caller moves the body in.
     """
-    arguments = _arguments(kernel, info)
     with kernel.location, ir.InsertionPoint(into):
+        arguments = _arguments(kernel, info)
         op = ir.Operation.create("gpu.func", regions=1, attributes=_attributes(kernel, info, arguments, lds_bytes))
         types = [a.type for a in arguments]
         if lds_bytes:
