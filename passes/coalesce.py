@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
-
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.pass_registry import Pass, option, register_pass
 from wave_mlir.dialect import Expr, Layout, MemoryType, TileType, cooperative_layout

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
-
 from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lds_hazards import BARRIERS, FENCES, Interval, Program, stab

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import vector
-
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import (
     LaneFacts,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import gpu
-
 from wave_mlir.compiler import gpu_access, gpu_compute
 from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.gpu_function import GpuFunction, create_function

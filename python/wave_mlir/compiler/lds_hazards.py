@@ -117,9 +117,7 @@ def _accesses(op: ir.Operation) -> tuple[tuple[ir.Value, ...], tuple[ir.Value, .
     reads, writes = [], []
     if op.name in _READS:
         reads = [op.opview.memory]
-    elif op.name in _WRITES:
-        writes = [op.opview.memory]
-    elif op.name == "wave.atomic":
+    elif op.name in _WRITES or op.name == "wave.atomic":
         writes = [op.opview.memory]
     elif op.name == "wave.gather_to_shared":
         writes = [op.opview.target]
