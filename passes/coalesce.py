@@ -25,7 +25,7 @@ class Coalesce(Pass):
 
     After (256 threads; 64 x 32 elements of 16 bits):
 
-        #coop = #wave.layout<[M = 64, K = 32], reg = [8 : K * 1], lane = [4 : K * 8, 16 : M * 1], wave.x = [2 : M * 16], …>
+        #coop = #wave.layout<[M = 64, K = 32], reg = [8 : K * 1], lane = [4 : K * 8, 16 : M * 1], …>
         %g = wave.read %a index [wg.x * 64 + at.M, …] : … -> !wave.tile<[M, K], f16, #coop>
         wave.write %g, %la index [at.M, at.K] : …
     """

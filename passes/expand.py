@@ -15,23 +15,24 @@ from wave_mlir.compiler.pass_registry import Pass, register_pass
 class Expand(Pass):
     """Turn each tile into the builtin vectors that one lane holds of it.
 
-    A value becomes one vector for each combination of its own dims (the copies of an MMA fragment, or of the layout's first
-    digit), in the order of its layout's registers. An MMA becomes one `wave.mma` a fragment: copy k of the K-chain takes the
-    result of copy k-1. Loop-carried tiles become one carried vector a copy, numbered (result, row-major over its dims). An access
-    gets its index over `lane`, `wave.*` and `el` (the element in the vector), and a `wave.mask` where an element may
-    not exist (clipped layouts) or, for a write, where several lanes hold it.
+    A value becomes one vector for each combination of its own dims (the copies of an MMA fragment, or of the layout's
+    first digit), in the order of its layout's registers. An MMA becomes one `wave.mma` a fragment: copy k of the
+    K-chain takes the result of copy k-1. Loop-carried tiles become one carried vector a copy, numbered (result,
+    row-major over its dims). An access gets its index over `lane`, `wave.*` and `el` (the element in the vector), and
+    a `wave.mask` where an element may not exist (clipped layouts) or, for a write, where several lanes hold it.
 
     Before (M = 32, N = 16 in one wave, 16x16x16):
 
-        %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16, #lhs>, !wave.tile<[N, K], f16, #rhs>, !wave.tile<[M, N], f32, #acc>
+        %z = wave.mma %x, %y, %acc
+               : !wave.tile<[M, K], f16, #lhs>, !wave.tile<[N, K], f16, #rhs>, !wave.tile<[M, N], f32, #acc>
 
     After:
 
         %z0 = wave.mma %x0, %y0, %acc0 kind f32_16x16x16_f16 : vector<4xf16>, vector<4xf16>, vector<4xf32>
         %z1 = wave.mma %x1, %y0, %acc1 kind f32_16x16x16_f16 : vector<4xf16>, vector<4xf16>, vector<4xf32>
 
-    It adds no bounds (wave-bounds) and cuts no accesses (wave-split-accesses). Relayouts and reductions of tiles must be
-    lowered before.
+    It adds no bounds (wave-bounds) and cuts no accesses (wave-split-accesses). Relayouts and reductions of tiles
+    must be lowered before.
     """
 
     def run(self, module: ir.Module) -> None:

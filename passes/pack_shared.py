@@ -54,8 +54,11 @@ class PackShared(Pass):
 
 def _over_limit(kernel: ir.Operation, info: KernelInfo, found: list[Buffer], end: int, limit: int) -> PassError:
     name = ir.StringAttr(kernel.attributes["sym_name"]).value
-    error = PassError(kernel, f"kernel '{name}' needs {end} bytes of LDS and {info.target.name} has {limit} a workgroup; "
-                              "use smaller tiles or keep an operand out of shared space")  # fmt: skip
+    error = PassError(
+        kernel,
+        f"kernel '{name}' needs {end} bytes of LDS and {info.target.name} has {limit} a workgroup; "
+        "use smaller tiles or keep an operand out of shared space",
+    )
     for buffer in found:
         error.note(buffer.op, f"{buffer.bytes} bytes: {buffer.op.results[0].type}")
     return error

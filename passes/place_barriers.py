@@ -17,9 +17,9 @@ class PlaceBarriers(Pass):
     """Place the fewest barriers that separate LDS accesses of different waves, one of which writes.
 
     For each LDS buffer, read after write, write after read and write after write are separated: in program order, and
-    around each loop from one trip to the next. The user's own barriers count. No barrier is placed in a conditional. In a
-    kernel with one wave there is no hazard between waves; a `wave.wave_fence`, which is no instruction, keeps the
-    order of the accesses there.
+    around each loop from one trip to the next. The user's own barriers count. No barrier is placed in a conditional.
+    In a kernel with one wave there is no hazard between waves; a `wave.wave_fence`, which is no instruction, keeps
+    the order of the accesses there.
 
     Before:
 
@@ -72,7 +72,10 @@ def _unreachable(program: Program, intervals: list[Interval], given: set[int], a
     for interval in intervals:
         if not given & set(interval.points) and not allowed & set(interval.points):
             producer, consumer = program.nodes[interval.producer].op, program.nodes[interval.consumer].op
-            error = PassError(consumer, "this access needs a barrier after another one, and both are in a conditional that "
-                                        "not every wave may enter; move one of them out of it")  # fmt: skip
+            error = PassError(
+                consumer,
+                "this access needs a barrier after another one, and both are in a conditional that not every wave may "
+                "enter; move one of them out of it",
+            )
             return error.note(producer, "the other access")
     raise AssertionError("stab found no solution although each interval has a point")

@@ -21,8 +21,8 @@ class Promote(Pass):
 
     The argument moves to global space. Each tile gets an LDS buffer, allocated at the kernel's start, with the tile's
     dims in the order of the memory's. In a block all global reads come first, then all writes to LDS, then the reads
-    from LDS, so that one barrier serves all; a region, a write that may alias, an atomic or a barrier ends such a group.
-    Two reads of a group with one index share a copy.
+    from LDS, so that one barrier serves all; a region, a write that may alias, an atomic or a barrier ends such a
+    group. Two reads of a group with one index share a copy.
 
     Before:
 

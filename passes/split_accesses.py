@@ -31,8 +31,8 @@ class SplitAccesses(Pass):
     """Cut each access into the widest runs whose elements are provably consecutive, aligned and masked alike.
 
     A run has a power of two of elements and at most `max-bits`. Its alignment is proven: a global access of a dword or
-    more needs 4 bytes, a smaller one its size; LDS accesses of 64 bits need 8, of 128 bits 16. Within a run the mask is the same
-    for every element. What cannot be proven becomes accesses of one element. Afterwards no index depends on `el`.
+    more needs 4 bytes, a smaller one its size; LDS accesses of 64 bits need 8, of 128 bits 16. Within a run
+    the mask is the same for every element. What cannot be proven becomes accesses of one element. Afterwards no index depends on `el`.
 
     Before (rows of 17 f16):
 
@@ -101,15 +101,12 @@ class _Splitter:
             self._runs[shape] = self._cut(shape, facts)
         runs = self._runs[shape]
         index = index_of(op, self.info)
-        if len(runs) == 1 and not any("el" in e.symbols for e in index) and not self._needs_mask_change(predicate, width):
+        exprs = index if predicate is None else [*index, predicate]
+        if len(runs) == 1 and not any("el" in e.symbols for e in exprs):
             return
         with op.location, ir.InsertionPoint(op):
             self._rebuild(op, index, predicate, runs, width)
         op.erase()
-
-    @staticmethod
-    def _needs_mask_change(predicate: Expr | None, width: int) -> bool:
-        return predicate is not None and "el" in predicate.symbols
 
     # --- where to cut ----------------------------------------------------------------------------
     def _cut(self, shape: _Shape, facts: Facts) -> list[tuple[int, int]]:

@@ -42,7 +42,7 @@ class ExprEmitter:
         self._positive: dict[Expr, bool] = {}
 
     def enter(self, block: ir.Block, before: ir.Operation | None = None) -> None:
-        """Open a scope for `block`; code that outer scopes get meanwhile goes before `before`, the op with the block."""
+        """Open a scope for `block`; what outer scopes get meanwhile goes before `before`, the op with the block."""
         if self._scopes:
             self._scopes[-1].anchor = before
         self._scopes.append(_Scope(block))

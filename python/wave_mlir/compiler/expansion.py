@@ -55,8 +55,9 @@ class Expander:
             op = view.operation
             if op.name in ("wave.mma", "wave.scaled_mma"):
                 kind = self.mma_kind(op)
-                for value, fragment in ((op.opview.lhs, kind.lhs), (op.opview.rhs, kind.rhs), (op.opview.acc, kind.acc)):
-                    self.lanes.widths[layout_of(value.type)] = fragment.elements
+                for name in ("lhs", "rhs", "acc"):
+                    layout = layout_of(getattr(op.opview, name).type)
+                    self.lanes.widths[layout] = getattr(kind, name).elements
             for region in op.regions:
                 for inner in region.blocks:
                     self.note_widths(inner)
@@ -222,7 +223,8 @@ class Expander:
     def _built(self, op: ir.Operation, parts: list[ir.Value], kind: ir.Type) -> ir.Value:
         value = elementwise.build(op, parts, kind)
         if value is None:
-            raise PassError(op, f"{op.name} does not apply to {elementwise.element_of(parts[0].type)}; cast the operands first")
+            element = elementwise.element_of(parts[0].type)
+            raise PassError(op, f"{op.name} does not apply to {element}; cast the operands first")
         return value
 
     def _mma(self, op: ir.Operation) -> bool:

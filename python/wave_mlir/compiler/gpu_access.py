@@ -69,7 +69,8 @@ def bind_allocation(function: GpuFunction, op: ir.Operation) -> None:
 def mask_condition(function: GpuFunction, op: ir.Operation) -> ir.Value | None:
     """The access's mask as one i1 for all its elements, or None without one.
 
-    After wave-split-accesses a mask is the same for all elements of an access: a `wave.mask` without `el`, or one element.
+    After wave-split-accesses a mask is the same for all elements of an access: a `wave.mask` without `el`, or of one
+    element.
     """
     mask = op.opview.mask
     if mask is None:
@@ -81,7 +82,7 @@ def mask_condition(function: GpuFunction, op: ir.Operation) -> ir.Value | None:
         return emit_mask(function, owner.operation)
     if mask.type.shape == [1]:
         return vector.ExtractOp(mask, [], [0]).result
-    raise PassError(op, "the elements of this access have masks of their own; run wave-split-accesses before wave-to-gpu")
+    raise PassError(op, "the elements of this access have masks of their own; run wave-split-accesses first")
 
 
 def emit_mask(function: GpuFunction, mask: ir.Operation) -> ir.Value:

@@ -111,7 +111,11 @@ def make_mask(predicate: Expr, width: int, like: ir.Operation) -> ir.Value:
 
 
 def with_parts(
-    op: ir.Operation, index: list[Expr], mask: ir.Value | None, value: ir.Value | None = None, kind: ir.Type | None = None
+    op: ir.Operation,
+    index: list[Expr],
+    mask: ir.Value | None,
+    value: ir.Value | None = None,
+    kind: ir.Type | None = None,
 ) -> ir.Operation:
     """A copy of an access, at the insertion point, with another index, mask and value (write) or result type (read)."""
     masks = [] if mask is None else [mask]

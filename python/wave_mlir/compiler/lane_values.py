@@ -1,7 +1,7 @@
 """Tiles as vectors of one lane: what wave-expand keeps for each tile value.
 
-A lane holds `layout.registers` elements of a tile. They are kept as a list of vectors ("chunks") of equal length, register
-0 first. MMA operands and results are cut into the fragments of the instruction, other values at the greatest
+A lane holds `layout.registers` elements of a tile. They are kept as a list of vectors ("chunks") of equal length,
+register 0 first. MMA operands and results are cut into the fragments of the instruction, other values at the greatest
 power of two in their layout's first digit.
 """
 
