@@ -177,33 +177,29 @@ static int64_t evaluate(PyExpr &e, nb::handle env) {
 static nb::object evaluateNumpy(PyExpr &e, nb::handle env) {
   nb::module_ np = nb::module_::import_("numpy");
   std::vector<MlirAttribute> symbols = symbolsOf(e.get());
-  nb::dict byName;
-  for (auto [key, value] : nb::borrow<nb::dict>(dictOf(env)))
-    byName[nb::str(symbolName(key).c_str())] = value;
-  nb::list arrays;
-  for (MlirAttribute s : symbols) {
-    nb::str name(nameOf(s).c_str());
-    if (!byName.contains(name))
-      raise(PyExc_KeyError, "no value for symbol '" + nameOf(s) + "' of " + textOf(e.get()));
-    nb::object a = np.attr("asarray")(byName[name]);
+  nb::dict arrays; // of all values given: the shape does not depend on which symbols a simplification leaves
+  nb::list shapes;
+  for (auto [key, value] : nb::borrow<nb::dict>(dictOf(env))) {
+    std::string name = symbolName(key);
+    nb::object a = np.attr("asarray")(value);
     std::string kind = nb::cast<std::string>(a.attr("dtype").attr("kind"));
     if (kind != "i" && kind != "u" && kind != "b")
-      raise(PyExc_TypeError, "values of symbol '" + nameOf(s) + "' are not integers");
+      raise(PyExc_TypeError, "values of symbol '" + name + "' are not integers");
     if (kind == "u" && nb::cast<int>(a.attr("dtype").attr("itemsize")) == 8)
-      raise(PyExc_TypeError, "values of symbol '" + nameOf(s) + "' are uint64; convert them to int64");
-    arrays.append(a.attr("astype")("int64"));
+      raise(PyExc_TypeError, "values of symbol '" + name + "' are uint64; convert them to int64");
+    shapes.append(a.attr("shape"));
+    arrays[nb::str(name.c_str())] = a;
   }
-  nb::object shape = np.attr("broadcast_shapes")(*[&] {
-    nb::list shapes;
-    for (nb::handle a : arrays)
-      shapes.append(a.attr("shape"));
-    return shapes;
-  }());
+  nb::object shape = np.attr("broadcast_shapes")(*shapes);
   nb::object out = np.attr("empty")(shape, "int64");
   std::vector<nb::object> keep;
   std::vector<const int64_t *> inputs;
   auto data = [](nb::handle a) { return nb::cast<intptr_t>(a.attr("ctypes").attr("data")); };
-  for (nb::handle a : arrays) {
+  for (MlirAttribute s : symbols) {
+    nb::str name(nameOf(s).c_str());
+    if (!arrays.contains(name))
+      raise(PyExc_KeyError, "no value for symbol '" + nameOf(s) + "' of " + textOf(e.get()));
+    nb::object a = nb::object(arrays[name]).attr("astype")("int64");
     keep.push_back(np.attr("ascontiguousarray")(np.attr("broadcast_to")(a, shape)));
     inputs.push_back(reinterpret_cast<const int64_t *>(data(keep.back())));
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 
@@ -66,7 +67,7 @@ def test_arrays_agree_with_scalars(tree: Tree, envs: list[dict[str, int]]) -> No
     e = expr_of(tree)
     envs = [env for env in envs if values(tree, env) is not None]
     arrays = {s: np.array([env[s] for env in envs], dtype=np.int64) for s in SYMBOLS}
-    assert e.eval_numpy(arrays).tolist() == [value(tree, env) for env in envs] or not e.symbols
+    assert e.eval_numpy(arrays).tolist() == [value(tree, env) for env in envs]
 
 
 @given(trees(SYMBOLS), st.dictionaries(st.sampled_from(SYMBOLS), trees(SYMBOLS, leaves=4)), ENVS)
@@ -126,3 +127,52 @@ def test_facts(tree: Tree, spans: dict, divisors: dict, assumption: Tree | None)
         assert hi is None or expected <= hi, (text(tree), hi, facts, p)
         assert (expected - remainder) % modulus == 0 if modulus else expected == remainder, (text(tree), facts, p)
         assert proof is None or proof == bool(expected), (text(tree), proof, facts, p)
+
+
+@given(trees(FEW), RANGES, DIVISORS)
+def test_proofs_over_finite_symbols_are_complete(tree: Tree, spans: dict, divisors: dict) -> None:
+    """Where all symbols are finite and every point has a value, the answer is brute force's."""
+    ranges = {s: (lo, lo + n) for s, (lo, n) in spans.items()}
+    truths = {None if v is None else bool(v) for v in (values(tree, p) for p in domain(ranges, divisors))}
+    assume(truths and None not in truths)
+    expected = truths.pop() if len(truths) == 1 else None
+    assert prove(expr_of(tree), Facts(ranges, divisors)) == expected, text(tree)
+
+
+@given(trees(SYMBOLS, leaves=6), st.integers(0, 8), st.lists(st.integers(-1000, 1000), min_size=24, max_size=24))
+def test_proofs_hold_beyond_what_is_enumerated(tree: Tree, lanes: int, samples: list[int]) -> None:
+    """M and K are any integers, wg.x any natural number: no sample may contradict a proof or a range."""
+    e = expr_of(tree)
+    facts = Facts({"lane": (0, lanes)})
+    proof, (lo, hi), simple = prove(e, facts), e.range(facts), e.simplify(facts)
+    for i in range(0, len(samples), 3):
+        env = {"lane": i % (lanes + 1), "wg.x": abs(samples[i]), "M": samples[i + 1], "K": samples[i + 2]}
+        expected = values(tree, env)
+        if expected is None:
+            continue
+        assert proof is None or proof == bool(expected), (text(tree), proof, env)
+        assert (lo is None or lo <= expected) and (hi is None or expected <= hi), (text(tree), lo, hi, env)
+        assert simple.eval(env) == expected, (text(tree), str(simple), env)
+
+
+@given(trees(SYMBOLS), st.lists(st.sampled_from(SYMBOLS), unique=True), ENVS)
+def test_split_adds_up(tree: Tree, symbols: list[str], envs: list[dict[str, int]]) -> None:
+    e = expr_of(tree)
+    only, rest = e.split(symbols)
+    assert set(only.symbols) <= set(symbols)
+    terms, constant = e.linear_parts()
+    for env in envs:
+        expected = values(tree, env)
+        if expected is not None:
+            assert only.eval(env) + rest.eval(env) == expected
+            assert sum(k * f.eval(env) for f, k in terms) + constant == expected
+
+
+@given(st.lists(trees(SYMBOLS, leaves=4), min_size=2, max_size=6))
+def test_order_is_total(sample: list[Tree]) -> None:
+    exprs = sorted((expr_of(t) for t in sample), key=functools.cmp_to_key(Expr.compare))
+    for i, a in enumerate(exprs):
+        for j, b in enumerate(exprs):
+            assert (a.compare(b) == 0) == (a == b)
+            assert (a == b) or (a.compare(b) < 0) == (i < j)
+            assert (a == b) <= (a.stable_hash == b.stable_hash)

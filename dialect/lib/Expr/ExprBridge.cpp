@@ -62,8 +62,11 @@ MlirAttribute waveExprParse(MlirContext ctx, MlirStringRef text, void (*message)
     int64_t column = 0;
     if (auto loc = d.getLocation()->findInstanceOf<FileLineColLoc>())
       column = std::max<int64_t>(0, int64_t(loc.getColumn()) - 1 - int64_t(prefix.size()));
+    std::string text = d.str();
+    if (text == "expected '>'") // of the attribute around the expression
+      text = "expected an operator or the end of the expression";
     if (!reported)
-      message(column, wrap(StringRef(d.str())), user);
+      message(column, wrap(StringRef(text)), user);
     reported = true;
     return success();
   });
