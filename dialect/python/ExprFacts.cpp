@@ -194,17 +194,19 @@ static nb::object evaluateNumpy(PyExpr &e, nb::handle env) {
   nb::object out = np.attr("empty")(shape, "int64");
   std::vector<nb::object> keep;
   std::vector<const int64_t *> inputs;
+  std::unique_ptr<bool[]> uniform(new bool[symbols.size()]());
   auto data = [](nb::handle a) { return nb::cast<intptr_t>(a.attr("ctypes").attr("data")); };
   for (MlirAttribute s : symbols) {
     nb::str name(nameOf(s).c_str());
     if (!arrays.contains(name))
       raise(PyExc_KeyError, "no value for symbol '" + nameOf(s) + "' of " + textOf(e.get()));
-    nb::object a = nb::object(arrays[name]).attr("astype")("int64");
-    keep.push_back(np.attr("ascontiguousarray")(np.attr("broadcast_to")(a, shape)));
+    nb::object a = nb::object(arrays[name]).attr("astype")("int64", nb::arg("copy") = false);
+    uniform[inputs.size()] = nb::cast<size_t>(a.attr("size")) == 1;
+    keep.push_back(np.attr("ascontiguousarray")(uniform[inputs.size()] ? a : np.attr("broadcast_to")(a, shape)));
     inputs.push_back(reinterpret_cast<const int64_t *>(data(keep.back())));
   }
   size_t points = nb::cast<size_t>(out.attr("size"));
-  check(waveExprEvaluateMany(e.get(), symbols.size(), symbols.data(), inputs.data(), points,
+  check(waveExprEvaluateMany(e.get(), symbols.size(), symbols.data(), inputs.data(), uniform.get(), points,
                              reinterpret_cast<int64_t *>(data(out))), "eval_numpy");
   return out;
 }

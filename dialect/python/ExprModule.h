@@ -4,6 +4,7 @@
 #include "wave/ExprBridge.h"
 #include "mlir/Bindings/Python/IRCore.h"
 #include "mlir/Bindings/Python/Nanobind.h"
+#include <nanobind/stl/map.h>
 #include <map>
 #include <optional>
 

@@ -19,7 +19,8 @@ INT_MAX, INT_MIN = 2**63 - 1, -(2**63)
 
 @pytest.fixture(autouse=True, scope="module")
 def context() -> Iterator[Context]:
-    with Context() as ctx:
+    ctx = Context()
+    with ctx:
         yield ctx
 
 
@@ -264,7 +265,7 @@ def test_errors() -> None:
     with pytest.raises(ValueError, match="must be positive"):
         Facts({}, {"x": 0})
     with pytest.raises(TypeError, match="not integers"):
-        x.eval_numpy({"x": np.ones(3)})
+        x.eval_numpy({"x": np.ones(3)})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="different MLIR contexts"), Context():
         x + Expr.symbol("y")
     with pytest.raises(ValueError, match="too large"):
@@ -291,6 +292,8 @@ def test_facts_outlive_contexts() -> None:
         with Context():
             assert Expr.parse("lane mod 64").simplify(facts) == Expr.symbol("lane")
         gc.collect()
+    assert Facts({"x": (1, None), "y": 3}, {"y": (4, 3), "z": 8}).ranges == {"x": (1, None), "y": (3, 3)}
+    assert Facts({"x": (1, None)}, {"y": (4, 7), "z": 8}).divisors == {"y": (4, 3), "z": (8, 0)}
     text = str(facts)
     assert text == "Facts({'lane': (0, 63)}, {}, [])"
     with Context():

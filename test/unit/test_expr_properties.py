@@ -21,7 +21,8 @@ settings.load_profile("expr")
 
 @pytest.fixture(autouse=True, scope="module")
 def context() -> Iterator[Context]:
-    with Context() as ctx:
+    ctx = Context()
+    with ctx:
         yield ctx
 
 

@@ -51,8 +51,9 @@ MlirAttribute waveExprCoefficient(MlirAttribute e, MlirAttribute symbol);
 /// `missing` is set for WaveExprMissingSymbol.
 WaveExprStatus waveExprEvaluate(MlirAttribute e, intptr_t n, const MlirStringRef *names, const int64_t *values,
                                 int64_t *result, MlirAttribute *missing);
+/// inputs[i]: an array of `points` values, of one where uniform[i].
 WaveExprStatus waveExprEvaluateMany(MlirAttribute e, intptr_t n, const MlirAttribute *symbols,
-                                    const int64_t *const *inputs, size_t points, int64_t *output);
+                                    const int64_t *const *inputs, const bool *uniform, size_t points, int64_t *output);
 
 typedef struct { void *ptr; } WaveFacts;
 typedef struct {

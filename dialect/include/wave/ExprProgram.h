@@ -9,11 +9,11 @@ class ExprProgram {
 public:
   /// `symbols` must have every symbol of the roots.
   ExprProgram(llvm::ArrayRef<ExprAttr> roots, llvm::ArrayRef<ExprAttr> symbols);
-  /// inputs[i] is the array of n values of symbols[i]; outputs[j] receives the n values of roots[j]. With `errors`
+  /// inputs[i] is the array of n values of symbols[i], or of one value where uniform[i] (empty: none is); outputs[j] receives the n values of roots[j]. With `errors`
   /// (n bytes, an EvalError each) a point without value is noted there and its outputs are unspecified; without, the
   /// error of such a point is returned.
   EvalError run(llvm::ArrayRef<const int64_t *> inputs, size_t n, llvm::ArrayRef<int64_t *> outputs,
-                uint8_t *errors = nullptr) const;
+                uint8_t *errors = nullptr, llvm::ArrayRef<bool> uniform = {}) const;
 
 private:
   struct Instruction {

@@ -146,9 +146,9 @@ WaveExprStatus waveExprEvaluate(MlirAttribute e, intptr_t n, const MlirStringRef
   return WaveExprStatus(error);
 }
 WaveExprStatus waveExprEvaluateMany(MlirAttribute e, intptr_t n, const MlirAttribute *symbols,
-                                    const int64_t *const *inputs, size_t points, int64_t *output) {
+                                    const int64_t *const *inputs, const bool *uniform, size_t points, int64_t *output) {
   ExprProgram program({expr(e)}, exprs(n, symbols));
-  return WaveExprStatus(program.run(ArrayRef(inputs, n), points, {output}));
+  return WaveExprStatus(program.run(ArrayRef(inputs, n), points, {output}, nullptr, ArrayRef(uniform, n)));
 }
 
 static ExprFacts *facts(WaveFacts f) { return static_cast<ExprFacts *>(f.ptr); }

@@ -38,9 +38,11 @@ uint32_t ExprProgram::emit(ExprAttr e, llvm::DenseMap<Attribute, uint32_t> &done
 
 /// The values (and, where a point has none, errors) of all instructions for one block of points.
 struct ExprProgram::Block {
-  SmallVector<SmallVector<int64_t, 0>, 0> values;
+  SmallVector<SmallVector<int64_t, 0>, 0> storage;
+  SmallVector<const int64_t *, 0> values; // into storage, or an input where it is
   SmallVector<SmallVector<uint8_t, 0>, 0> errors; // empty: no error
   ArrayRef<const int64_t *> inputs;
+  ArrayRef<bool> uniform;
   size_t start;
 };
 
@@ -52,6 +54,29 @@ static bool apply(const int64_t *a, const int64_t *b, int64_t *out, size_t n, Op
     bad |= op(a[i], b[i], out[i]);
   return bad;
 }
+/// Division by a positive power of two, most divisions of addresses: shifts and masks round as floor does.
+static bool divideByPower(ExprKind kind, const int64_t *a, int64_t c, int64_t *out, size_t n) {
+  if (c <= 0 || (c & (c - 1)) != 0 || (kind != ExprKind::FloorDiv && kind != ExprKind::Mod))
+    return false;
+  int shift = __builtin_ctzll(uint64_t(c));
+  if (kind == ExprKind::FloorDiv)
+    for (size_t i = 0; i < n; ++i)
+      out[i] = a[i] >> shift;
+  else
+    for (size_t i = 0; i < n; ++i)
+      out[i] = a[i] & (c - 1);
+  return true;
+}
+/// Sums without a branch or a flag register, so that the loop is vectorised.
+static bool addAll(const int64_t *a, const int64_t *b, int64_t *out, size_t n) {
+  uint64_t bad = 0;
+  for (size_t i = 0; i < n; ++i) {
+    uint64_t x = uint64_t(a[i]), y = uint64_t(b[i]), r = x + y;
+    out[i] = int64_t(r);
+    bad |= (x ^ r) & (y ^ r);
+  }
+  return bad >> 63;
+}
 static bool binary(ExprKind kind, const int64_t *a, const int64_t *b, int64_t *out, size_t n) {
   auto divide = [](int64_t x, int64_t y, int64_t &r, bool ceil) {
     bool bad = y == 0 || (x == INT64_MIN && y == -1);
@@ -60,7 +85,7 @@ static bool binary(ExprKind kind, const int64_t *a, const int64_t *b, int64_t *o
     return bad;
   };
   switch (kind) {
-  case ExprKind::Add: return apply(a, b, out, n, [](int64_t x, int64_t y, int64_t &r) { return addOverflow(x, y, r); });
+  case ExprKind::Add: return addAll(a, b, out, n);
   case ExprKind::Mul: return apply(a, b, out, n, [](int64_t x, int64_t y, int64_t &r) { return mulOverflow(x, y, r); });
   case ExprKind::FloorDiv:
     return apply(a, b, out, n, [&](int64_t x, int64_t y, int64_t &r) { return divide(x, y, r, false); });
@@ -99,22 +124,24 @@ static EvalError errorOf(ExprKind kind, int64_t a, int64_t b) {
 }
 
 void ExprProgram::step(const Instruction &inst, size_t index, size_t n, Block &block) const {
-  auto &out = block.values[index];
   auto &err = block.errors[index];
   err.clear();
-  if (inst.kind == ExprKind::Constant) {
-    std::fill_n(out.data(), n, inst.constant);
+  bool uniform = inst.kind == ExprKind::Symbol && inst.a < block.uniform.size() && block.uniform[inst.a];
+  if (inst.kind == ExprKind::Symbol && !uniform) {
+    block.values[index] = block.inputs[inst.a] + block.start;
     return;
   }
-  if (inst.kind == ExprKind::Symbol) {
-    std::copy_n(block.inputs[inst.a] + block.start, n, out.data());
+  int64_t *out = block.storage[index].data();
+  if (inst.kind == ExprKind::Constant || uniform) {
+    if (block.start == 0)
+      std::fill_n(out, n, uniform ? *block.inputs[inst.a] : inst.constant);
     return;
   }
-  auto &a = block.values[inst.a], &b = block.values[inst.b];
+  const int64_t *a = block.values[inst.a], *b = block.values[inst.b];
   auto &ea = block.errors[inst.a], &eb = block.errors[inst.b];
   auto at = [](auto &errors, size_t i) { return errors.empty() ? uint8_t(0) : errors[i]; };
   if (inst.kind == ExprKind::Select) {
-    auto &c = block.values[inst.c];
+    const int64_t *c = block.values[inst.c];
     auto &ec = block.errors[inst.c];
     for (size_t i = 0; i < n; ++i)
       out[i] = a[i] ? b[i] : c[i];
@@ -125,7 +152,9 @@ void ExprProgram::step(const Instruction &inst, size_t index, size_t n, Block &b
       err[i] = at(ea, i) ? at(ea, i) : a[i] ? at(eb, i) : at(ec, i);
     return;
   }
-  bool bad = binary(inst.kind, a.data(), b.data(), out.data(), n);
+  const Instruction &rhs = code[inst.b];
+  bool bad = !(rhs.kind == ExprKind::Constant && divideByPower(inst.kind, a, rhs.constant, out, n)) &&
+             binary(inst.kind, a, b, out, n);
   if (!bad && ea.empty() && eb.empty())
     return;
   err.resize(n);
@@ -142,14 +171,18 @@ void ExprProgram::step(const Instruction &inst, size_t index, size_t n, Block &b
 }
 
 EvalError ExprProgram::run(ArrayRef<const int64_t *> inputs, size_t n, ArrayRef<int64_t *> outputs,
-                           uint8_t *errors) const {
+                           uint8_t *errors, ArrayRef<bool> uniform) const {
   size_t width = std::min(n, blockSize);
   Block block;
   block.inputs = inputs;
-  block.values.resize(code.size());
+  block.uniform = uniform;
+  block.storage.resize(code.size());
   block.errors.resize(code.size());
-  for (auto &v : block.values)
-    v.resize_for_overwrite(width);
+  for (auto [inst, v] : llvm::zip(code, block.storage)) {
+    bool direct = inst.kind == ExprKind::Symbol && !(inst.a < uniform.size() && uniform[inst.a]);
+    v.resize_for_overwrite(direct ? 0 : width);
+    block.values.push_back(v.data());
+  }
   for (size_t start = 0; start < n; start += width) {
     size_t count = std::min(width, n - start);
     block.start = start;
@@ -158,7 +191,7 @@ EvalError ExprProgram::run(ArrayRef<const int64_t *> inputs, size_t n, ArrayRef<
     if (errors)
       std::fill_n(errors + start, count, 0);
     for (auto [j, r] : llvm::enumerate(results)) {
-      std::copy_n(block.values[r].data(), count, outputs[j] + start);
+      std::copy_n(block.values[r], count, outputs[j] + start);
       for (size_t i = 0; i < block.errors[r].size(); ++i) {
         if (!block.errors[r][i])
           continue;
