@@ -133,10 +133,13 @@ void wave::bindFacts(nb::module_ &m) {
 }
 
 //===- evaluation ------------------------------------------------------------------===//
-static PyObject *dictOf(nb::handle h) {
-  if (!PyDict_Check(h.ptr()))
-    raise(PyExc_TypeError, "expected a dict from symbols to values");
-  return h.ptr();
+static nb::dict dictOf(nb::handle h) {
+  if (PyDict_Check(h.ptr()))
+    return nb::borrow<nb::dict>(h);
+  nb::dict r; // of another mapping
+  if (!PyMapping_Check(h.ptr()) || PyDict_Update(r.ptr(), h.ptr()) != 0)
+    raise(PyExc_TypeError, "expected a mapping from symbols to values");
+  return r;
 }
 static std::vector<MlirAttribute> symbolsOf(MlirAttribute e) {
   std::vector<MlirAttribute> r;
@@ -152,8 +155,9 @@ static std::string nameOf(MlirAttribute s) {
 static int64_t evaluate(PyExpr &e, nb::handle env) {
   std::vector<std::string> names;
   std::vector<int64_t> values;
+  nb::dict given = dictOf(env);
   PyObject *key, *value;
-  for (Py_ssize_t pos = 0; PyDict_Next(dictOf(env), &pos, &key, &value);) {
+  for (Py_ssize_t pos = 0; PyDict_Next(given.ptr(), &pos, &key, &value);) {
     if (PyUnicode_Check(key)) { // any name: more than the expression's own is fine
       Py_ssize_t n;
       const char *s = PyUnicode_AsUTF8AndSize(key, &n);
@@ -179,7 +183,7 @@ static nb::object evaluateNumpy(PyExpr &e, nb::handle env) {
   std::vector<MlirAttribute> symbols = symbolsOf(e.get());
   nb::dict arrays; // of all values given: the shape does not depend on which symbols a simplification leaves
   nb::list shapes;
-  for (auto [key, value] : nb::borrow<nb::dict>(dictOf(env))) {
+  for (auto [key, value] : dictOf(env)) {
     std::string name = symbolName(key);
     nb::object a = np.attr("asarray")(value);
     std::string kind = nb::cast<std::string>(a.attr("dtype").attr("kind"));
@@ -214,8 +218,9 @@ static nb::object evaluateNumpy(PyExpr &e, nb::handle env) {
 //===- substitution, analysis ------------------------------------------------------===//
 static PyExpr substitute(PyExpr &e, nb::handle replacements) {
   std::vector<MlirAttribute> from, to;
+  nb::dict given = dictOf(replacements);
   PyObject *key, *value;
-  for (Py_ssize_t pos = 0; PyDict_Next(dictOf(replacements), &pos, &key, &value);) {
+  for (Py_ssize_t pos = 0; PyDict_Next(given.ptr(), &pos, &key, &value);) {
     std::string name = symbolName(key);
     from.push_back(waveExprSymbol(e.getContext()->get(), stringRef(name)));
     MlirAttribute v;

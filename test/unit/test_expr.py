@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -212,6 +213,8 @@ def test_operators_take_integers_on_either_side() -> None:
         assert e.eval({x: 7}) == want
     assert x.subs({"x": Expr.symbol("y"), "y": 3}) == Expr.symbol("y")
     assert x.subs({x: 4}).constant_value == 4
+    frozen = MappingProxyType({"x": 5})
+    assert (x.subs(frozen).constant_value, x.eval(frozen), int(x.eval_numpy(frozen))) == (5, 5, 5)
     with pytest.raises(TypeError):
         x + 1.5  # type: ignore[operator]
     with pytest.raises(TypeError):
