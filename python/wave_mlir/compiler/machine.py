@@ -17,6 +17,10 @@ from . import targets
 from .codegen_errors import CodegenError
 
 OPTIMIZATION_LEVEL = 3
+"""Of the code generator."""
+
+PIPELINE_LEVEL = 1
+"""Of the passes before it: with loops left as they are, higher levels give the same code and take 1.5 times as long."""
 
 
 @cache
@@ -52,7 +56,9 @@ class MachineModule:
             raise CodegenError(f"LLVM IR is invalid: {' '.join(str(error).split())}") from None
         self._machine = _target_machine(target.triple, target.name)
         self._machine.set_asm_verbosity(True)  # comments with code size and block names
-        options = llvm.create_pipeline_tuning_options(speed_level=OPTIMIZATION_LEVEL)
+        options = llvm.create_pipeline_tuning_options(speed_level=PIPELINE_LEVEL)
+        # How loops are unrolled and what is vectorised are decisions of the passes, made with layouts in view.
+        options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
         builder = llvm.create_pass_builder(self._machine, options)
         builder.getModulePassManager().run(self._module, builder)
 
