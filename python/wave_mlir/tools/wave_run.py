@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from wave_mlir.compiler import abi, driver, forms
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
 from wave_mlir.sim.dtypes import dtype_named
 
+_REFERENCE = "wave_mlir.sim.reference"
 LARGEST = 4
 """Generated elements are integers of at most this size: sums of their products are exact in f32 up to K = 2^20."""
 
@@ -73,7 +75,10 @@ def _run_kernel(
     if tile_text is None:
         print("  no comparison: the reference evaluates tile form, and the input is past it")
         return True
-    reference = import_module("wave_mlir.sim.reference")
+    if find_spec(_REFERENCE) is None:
+        print("  no comparison: this build has no reference evaluator")
+        return True
+    reference = import_module(_REFERENCE)
     reference.run(driver.parse(tile_text), [*expected, *scalars], kernel=kernel.name, symbols={**static, **dynamic})
     return _compare(kernel, arrays, expected)
 
