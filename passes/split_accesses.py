@@ -32,7 +32,8 @@ class SplitAccesses(Pass):
 
     A run has a power of two of elements and at most `max-bits`. Its alignment is proven: a global access of a dword or
     more needs 4 bytes, a smaller one its size; LDS accesses of 64 bits need 8, of 128 bits 16. Within a run
-    the mask is the same for every element. What cannot be proven becomes accesses of one element. Afterwards no index depends on `el`.
+    the mask is the same for every element. What cannot be proven becomes accesses of one
+    element. Afterwards no index depends on `el`.
 
     Before (rows of 17 f16):
 

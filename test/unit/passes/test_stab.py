@@ -4,7 +4,6 @@ from itertools import combinations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from wave_mlir.compiler.lds_hazards import Interval, stab
 
 POINTS = 8
