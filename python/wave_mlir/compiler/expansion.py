@@ -30,7 +30,7 @@ class Expander:
         self.info = info
         self.lanes = Lanes(info)
         self.values: dict[ir.Value, LaneValue] = {}
-        self._always = Expr.constant(1)
+        self._accesses = -1
 
     # --- values ----------------------------------------------------------------------------------
     def get(self, value: ir.Value, width: int | None = None) -> LaneValue:
@@ -121,10 +121,17 @@ class Expander:
         for name in ("symbol_names", *_COPIED_FLAGS):
             if name in op.attributes:
                 attributes[name] = op.attributes[name]
-        if "wave.provenance" in op.attributes:
-            attributes["wave.provenance"] = op.attributes["wave.provenance"]
+        attributes["wave.provenance"] = self._provenance(op, chunk)
         masks = [] if mask is None else [mask]
         return masks + symbols, attributes, [len(masks), 0, len(symbols)]
+
+    def _provenance(self, op: ir.Operation, chunk: int) -> ir.Attribute:
+        """Which tile op an access comes from (by number, in program order) and which copy of it is."""
+        if chunk == 0:
+            self._accesses += 1
+        i64 = ir.IntegerType.get_signless(64)
+        number, copy = (ir.IntegerAttr.get(i64, n) for n in (self._accesses, chunk))
+        return ir.DictAttr.get({"op": number, "copy": copy})
 
     def _symbol_operand(self, value: ir.Value, layout: Layout, chunk: int) -> ir.Value:
         """A tile that stands for a symbol: its vector for the same elements (or its one element)."""

@@ -39,11 +39,27 @@ class Interval:
     points: tuple[int, ...]
 
 
+def _bits(first: int, last: int) -> int:
+    """The set of points first … last as bits of a number."""
+    return (1 << (last + 1)) - (1 << first) if last >= first else 0
+
+
+def _members(bits: int, start: int) -> list[int]:
+    """The points of a set from `start` on, then those before it."""
+    points = []
+    while bits:
+        low = bits & -bits
+        points.append(low.bit_length() - 1)
+        bits ^= low
+    return [p for p in points if p >= start] + [p for p in points if p < start]
+
+
 @dataclass
 class Program:
     """A kernel's ops in program order."""
 
     nodes: list[Node] = field(default_factory=list)
+    _serving: dict[frozenset[int], int] = field(default_factory=dict)
 
     @staticmethod
     def of(kernel: ir.Operation, synchronising: tuple[str, ...]) -> Program:
@@ -70,46 +86,58 @@ class Program:
         """Whether a barrier may stand before this op: not inside a conditional, whose body not all waves may enter."""
         return all(self.nodes[p].op.name != "wave.conditional" for p in self.nodes[number].parents)
 
-    def _serves(self, point: int, producer: Node, consumer: Node) -> bool:
-        """Whether a barrier before op `point` is surely executed when producer and consumer are."""
-        return all(p in producer.parents or p in consumer.parents for p in self.nodes[point].parents)
-
-    def _between(self, first: int, last: int, producer: Node, consumer: Node) -> list[int]:
-        return [n for n in range(first, last + 1) if self._serves(n, producer, consumer)]
+    def _served(self, producer: Node, consumer: Node) -> int:
+        """The points where a barrier is surely executed when producer and consumer are, as bits."""
+        parents = frozenset((*producer.parents, *consumer.parents))
+        if parents not in self._serving:
+            bits = 0
+            for node in self.nodes:
+                if parents.issuperset(node.parents):
+                    bits |= 1 << node.number
+            self._serving[parents] = bits
+        return self._serving[parents]
 
     def intervals(self) -> list[Interval]:
-        """Every pair of accesses that needs a barrier between, in program order and around each loop."""
+        """The pairs of accesses that need a barrier between, in program order and around each loop.
+
+        Where the points of one pair contain those of another, the other's barrier serves both: only the least remain.
+        """
         users: dict[ir.Value, list[Node]] = {}
         for node in self.nodes:
             for buffer in (*node.reads, *(w for w in node.writes if w not in node.reads)):
                 users.setdefault(buffer, []).append(node)
-        found: dict[tuple[int, ...], Interval] = {}
+        found: dict[int, tuple[int, int]] = {}
         for buffer, nodes in users.items():
             for i, a in enumerate(nodes):
-                for b in nodes[i + 1 :]:
-                    if buffer in a.writes or buffer in b.writes:
-                        self._add(found, a.number, b.number, self._between(a.number + 1, b.number, a, b))
-                for b in nodes[: i + 1]:
-                    if buffer in a.writes or buffer in b.writes:
-                        self._add_wrapped(found, a, b)
-        return list(found.values())
-
-    def _add_wrapped(self, found: dict[tuple[int, ...], Interval], producer: Node, consumer: Node) -> None:
-        """From the producer of one trip to the consumer of a later trip of the innermost loop around both."""
-        common = [loop for loop in self.loops(producer) if loop.number in consumer.parents]
-        if not common:
-            return
-        loop = common[-1]
-        # before the loop's end: a point before the region's last op, its yield
-        late = self._between(producer.number + 1, loop.end - 1, producer, consumer)
-        early = self._between(loop.number + 1, consumer.number, producer, consumer)
-        self._add(found, producer.number, consumer.number, late + early)
+                for j, b in enumerate(nodes):
+                    if (buffer in a.writes or buffer in b.writes) and not (i < j and _same_tile(a.op, b.op)):
+                        points = self._after(a, b) if i < j else self._around(a, b)
+                        if points is not None:
+                            found.setdefault(points, (a.number, b.number))
+        least: list[int] = []
+        for points in sorted(found, key=lambda p: (p.bit_count(), p)):
+            if not any(other & points == other for other in least):
+                least.append(points)
+        return [self._interval(points, *found[points]) for points in least]
 
     @staticmethod
-    def _add(found: dict[tuple[int, ...], Interval], producer: int, consumer: int, points: list[int]) -> None:
-        key = tuple(points)
-        if key not in found:
-            found[key] = Interval(producer, consumer, key)
+    def _interval(points: int, producer: int, consumer: int) -> Interval:
+        return Interval(producer, consumer, tuple(_members(points, producer + 1)))
+
+    def _after(self, producer: Node, consumer: Node) -> int:
+        return _bits(producer.number + 1, consumer.number) & self._served(producer, consumer)
+
+    def _around(self, producer: Node, consumer: Node) -> int | None:
+        """From the producer of one trip to the consumer of a later trip of the innermost loop around both, if any.
+
+        That is to the loop's end (the last point is before its yield), then from its start.
+        """
+        common = [loop for loop in self.loops(producer) if loop.number in consumer.parents]
+        if not common:
+            return None
+        loop = common[-1]
+        trip = _bits(producer.number + 1, loop.end - 1) | _bits(loop.number + 1, consumer.number)
+        return trip & self._served(producer, consumer)
 
 
 def _accesses(op: ir.Operation) -> tuple[tuple[ir.Value, ...], tuple[ir.Value, ...]]:
@@ -122,6 +150,13 @@ def _accesses(op: ir.Operation) -> tuple[tuple[ir.Value, ...], tuple[ir.Value, .
     elif op.name == "wave.gather_to_shared":
         writes = [op.opview.target]
     return tuple(m for m in reads if _is_buffer(m)), tuple(m for m in writes if _is_buffer(m))
+
+
+def _same_tile(a: ir.Operation, b: ir.Operation) -> bool:
+    """Whether two accesses are copies of one tile op: these never touch the same element in one trip."""
+    if "wave.provenance" not in a.attributes or "wave.provenance" not in b.attributes:
+        return False
+    return a.attributes["wave.provenance"]["op"] == b.attributes["wave.provenance"]["op"]
 
 
 def _is_buffer(memory: ir.Value) -> bool:
