@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from mlir import ir
+from wave_mlir.compiler.access_index import dims_of_memory
 from wave_mlir.compiler.constraints import Constraints
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.mma_shape import default_kind
@@ -44,15 +45,19 @@ class InferTypes(Pass):
             ShapeInference(kernel).run()
             ops = list(walk(body_of(kernel)))
             _check_symbols(kernel, ops)
-            _set_kinds(kernel, ops)
+            info = KernelInfo.of(kernel)
+            for op in ops:
+                _check_access(info, op)
+                if op.name in ("wave.mma", "wave.scaled_mma") and "kind" not in op.attributes:
+                    op.attributes["kind"] = ir.StringAttr.get(default_kind(info, op))
 
 
-def _set_kinds(kernel: ir.OpView, ops: list[ir.Operation]) -> None:
-    info: KernelInfo | None = None
-    for op in ops:
-        if op.name in ("wave.mma", "wave.scaled_mma") and "kind" not in op.attributes:
-            info = info or KernelInfo.of(kernel)
-            op.attributes["kind"] = ir.StringAttr.get(default_kind(info, op))
+def _check_access(info: KernelInfo, op: ir.Operation) -> None:
+    """The dims of the tile are those of memory, where no mapping says otherwise."""
+    if op.name not in ("wave.read", "wave.write", "wave.atomic") or "mapping" in op.attributes:
+        return
+    value, memory = (op.results[0], op.operands[0]) if op.name == "wave.read" else (op.operands[0], op.operands[1])
+    dims_of_memory(info, op, value.type, memory.type)
 
 
 # --- symbols ---

@@ -28,7 +28,7 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
                    #wave.wave<M, 32>,
                    #wave.wave<N, 32>,
                    #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
-    %x = wave.register 0.0 : !wave.tile<*, f16>
+    %x = wave.read %b : !wave.memory<[M], f16, global> -> !wave.tile<*, f16>
     %y = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<*, f16>
     // expected-error@+1 {{a value here has dims [M, K] where [M] are needed; insert wave.broadcast for dims it lacks}}
     %z = wave.add %x, %y : !wave.tile<*, f16>
@@ -154,6 +154,31 @@ module attributes {wave.form = "tile", wave.target = "gfx943"} {
       wave.yield %z : !wave.tile<[M, N], f32>
     }
     wave.write %sum, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// A tile with a dim that memory has not.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f16, global>)
+      symbols {M = 64, K = 32} constraints [#wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 0.0 : !wave.tile<[M, K], f16>
+    // expected-error@+1 {{dim K of the tile is no dim of !wave.memory<[M], f16, global>; broadcast after the read, reduce before the write, or give a mapping}}
+    wave.write %x, %a : !wave.tile<[M, K], f16>, !wave.memory<[M], f16, global>
+    wave.return
+  }
+}
+
+// -----
+
+// A memory dim that the tile has not.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>)
+      symbols {M = 64, K = 32} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{memory dim K of !wave.memory<[M, K], f16, global> is no dim of the tile [M]; give a mapping that says where in memory each point of the tile is}}
+    %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M], f16>
     wave.return
   }
 }

@@ -51,7 +51,7 @@ def place_access(info: KernelInfo, op: ir.Operation) -> None:
     if "mapping" in op.attributes:
         index = _mapped(info, op, coordinates, names)
     else:
-        index = [coordinates[d] for d in _dims_of_memory(info, op, value.type, memory.type)]
+        index = [coordinates[d] for d in dims_of_memory(info, op, value.type, memory.type)]
     facts = info.facts_for(names)
     index = [e.simplify(facts) for e in index]
     conditions = _not_implied(info, op, value.type, memory.type, index, coordinates, names)
@@ -80,13 +80,13 @@ def _mapped(info: KernelInfo, op: ir.Operation, coordinates: dict[str, Expr], na
     return [info.resolve(e, reserved).subs(iterators) for e in mapping.memory]
 
 
-def _dims_of_memory(info: KernelInfo, op: ir.Operation, tile: TileType, memory: MemoryType) -> list[str]:
-    """The tile's dim for each memory dim: by name, else by the value of its extent."""
+def dims_of_memory(info: KernelInfo, op: ir.Operation, tile: TileType, memory: MemoryType) -> list[str]:
+    """The tile's dim for each memory dim: by name; by its value where the extent is no symbol (K floordiv 32)."""
     resolved = {d: info.dim_extent(d) for d in tile.dims}
     dims = []
     for extent in memory.shape:
         dim = extent.name if extent.name in tile.dims else None
-        if dim is None:
+        if extent.name is None:
             size = info.resolve(extent)
             found = [d for d, e in resolved.items() if e == size and d not in dims]
             dim = found[0] if len(found) == 1 else None
@@ -101,7 +101,8 @@ def _dims_of_memory(info: KernelInfo, op: ir.Operation, tile: TileType, memory: 
         if dim not in dims:
             raise PassError(
                 op,
-                f"dim {dim} of the tile is no dim of {memory}; broadcast after the read, or give a mapping",
+                f"dim {dim} of the tile is no dim of {memory}; broadcast after the read, reduce before the write, or give "
+                f"a mapping",
             )
     return dims
 
