@@ -164,7 +164,7 @@ _FINITE_MAX = {
 
 
 def _literal(number: Number, element: ir.Type) -> ir.Attribute:
-    """A literal as `wave.register` holds it: f64 for all floats."""
+    """A literal as `wave.register` holds it."""
     if isinstance(element, ir.FloatType):
-        return ir.FloatAttr.get(ir.F64Type.get(), float(number))
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(number))
+        return ir.FloatAttr.get(element, float(number))
+    return ir.IntegerAttr.get(element, int(number))
