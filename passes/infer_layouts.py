@@ -122,7 +122,7 @@ class _Placer:
         op, number = requirement.op, requirement.number
         value = op.operands[number]
         like = requirement.like if isinstance(requirement.like, Spec) else self.actual[requirement.like]
-        spec = like.only(value.type.dims)
+        spec = like.fit(value.type.dims)
         if self.actual[value] == spec:
             return
         key = (value, spec, op.block)

@@ -101,8 +101,8 @@ def dims_of_memory(info: KernelInfo, op: ir.Operation, tile: TileType, memory: M
         if dim not in dims:
             raise PassError(
                 op,
-                f"dim {dim} of the tile is no dim of {memory}; broadcast after the read, reduce before the write, or give "
-                f"a mapping",
+                f"dim {dim} of the tile is no dim of {memory}; broadcast after the read, reduce before the write, or "
+                f"give a mapping",
             )
     return dims
 

@@ -44,6 +44,7 @@ class KernelInfo:
         self._environments: dict[tuple[str, ...], dict[str, Expr]] = {}
         self._extents: dict[str, int] = {}
         self._waves: dict[str, int] = {}
+        self._facts: dict[frozenset[str], Facts] = {}
 
     @staticmethod
     def of(kernel: ir.OpView) -> KernelInfo:
@@ -349,6 +350,14 @@ class KernelInfo:
     @cached_property
     def facts(self) -> Facts:
         """What holds of `lane`, `wave.*`, `wg.*`, `iv.*` (of tiled dims), `at.*` and dynamic symbols anywhere."""
+        return Facts(self._ranges, {}, self._assumptions)
+
+    @cached_property
+    def _assumptions(self) -> list[Expr]:
+        return [self.resolve(e) for e in self.constraints.assume]
+
+    @cached_property
+    def _ranges(self) -> dict[str, tuple[int | None, int | None]]:
         ranges: dict[str, tuple[int | None, int | None]] = {"lane": (0, self.wave_size - 1)}
         for i, axis in enumerate(AXES):
             ranges[f"wave.{axis}"] = (0, self.block_waves[i] - 1)
@@ -360,19 +369,24 @@ class KernelInfo:
             ranges[name] = (0, MAX_SYMBOL)
         for dim in self.tile_dims:
             ranges[f"at.{dim}"] = (0, self.tile_extent(dim) - 1)
-        return Facts(ranges, {}, [self.resolve(e) for e in self.constraints.assume])
+        return ranges
 
     def facts_for(self, bound: Names) -> Facts:
         """The facts for expressions of an op: without those on symbols, and on loops, that its set symbols change."""
-        symbols = {n for n in bound if "." not in n}
+        symbols = frozenset(n for n in bound if "." not in n)
         if not symbols:
             return self.facts
-        ranges = dict(self.facts.ranges)
+        if symbols not in self._facts:
+            self._facts[symbols] = self._facts_without(symbols)
+        return self._facts[symbols]
+
+    def _facts_without(self, symbols: frozenset[str]) -> Facts:
+        ranges = dict(self._ranges)
         for name in list(ranges):
             prefix, _, dim = name.partition(".")
             if name in symbols or (prefix == "iv" and symbols.intersection(self._definition_symbols(dim))):
                 del ranges[name]
-        kept = [e for e in self.facts.assumptions if not symbols.intersection(e.symbols)]
+        kept = [e for e in self._assumptions if not symbols.intersection(e.symbols)]
         return Facts(ranges, {}, kept)
 
     def _definition_symbols(self, dim: str) -> set[str]:

@@ -153,25 +153,32 @@ class LayoutSolver:
             self._symbol(op, value)
 
     def _symbol(self, op: ir.Operation, value: ir.Value) -> None:
-        """A symbol that is a tile has the layout of the op's value, as far as it has its dims."""
+        """A symbol that is a tile has the layout of the op's value along common dims, and one element along others."""
         dims = tile_dims(value.type)
         if not dims:
             return
         main = main_value(op)
-        if main is None or not set(dims) <= set(tile_dims(main.type)):
+        many = [d for d in dims if (main is None or d not in tile_dims(main.type)) and self.info.tile_extent(d) != 1]
+        if many:
             raise PassError(
                 op,
-                f"a symbol's value here is a tile with dims [{', '.join(dims)}], which this op's value has not all; "
-                f"extract one element, or broadcast the op's value",
+                f"a symbol's value here is a tile [{', '.join(dims)}] with {self.info.tile_extent(many[0])} elements "
+                "along "
+                f"{many[0]}, a dim this op's value has not; extract one element, or broadcast the op's value",
             )
-        self._follows(op, value, main)
+        if main is None or not isinstance(main.type, TileType):
+            spec = make(dict.fromkeys(dims, 1), [], [])
+            self._seed(2, value, lambda: spec)
+            self._require(op, value, spec)
+        else:
+            self._follows(op, value, main)
 
     def _follows(self, op: ir.Operation, value: ir.Value, main: ir.Value) -> None:
         dims = tile_dims(value.type)
         if set(dims) == set(tile_dims(main.type)):
             self._tie([value, main])
         else:
-            self._link(main, value, lambda spec: spec.only(dims))
+            self._link(main, value, lambda spec: spec.fit(dims))
             self._link(value, main, lambda spec: spec)
         self._require(op, value, main)
 
@@ -299,6 +306,8 @@ _RULES: dict[str, Callable[[LayoutSolver, ir.Operation], None]] = {
 
 def main_value(op: ir.Operation) -> ir.Value | None:
     """The tile whose elements an op's expressions are evaluated for."""
+    if op.name in ("wave.iterate", "wave.conditional"):
+        return None
     if op.name in ("wave.write", "wave.scatter_add", "wave.reduce", "wave.cumsum", "wave.topk", "wave.extract"):
         return op.operands[0]
     return op.results[0] if len(op.results) else None

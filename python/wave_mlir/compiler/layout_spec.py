@@ -54,9 +54,11 @@ class Spec:
             {d: n for d, n in self.clip if d not in dims},
         )
 
-    def only(self, dims: Collection[str]) -> Spec:
-        """The layout of a tile that has only these of the dims."""
-        return self.drop([d for d in self.dims if d not in dims])
+    def fit(self, dims: Collection[str]) -> Spec:
+        """The layout of a tile with these dims: without those it has not; of a new dim there is one element."""
+        spec = self.drop([d for d in self.dims if d not in dims])
+        new = {d: 1 for d in dims if d not in self.dims}
+        return make({**dict(spec.extents), **new}, spec.reg, spec.lane, spec.waves, dict(spec.clip)) if new else spec
 
     def with_registers(self, dim: str, extent: int) -> Spec:
         """The layout of a tile that has another dim, all of which is in each lane's registers."""
