@@ -1,0 +1,52 @@
+// RUN: wave-opt %s --split-input-file --verify-diagnostics --wave-infer-types --wave-bind-symbols --wave-check-constraints --wave-infer-layouts
+
+// Both dims of a tile are divided among the same waves.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{a tile has dims M and N, both divided among the waves along x; let waves along another block dim divide one of them: #wave.wave<N, tile, axis>}}
+  wave.kernel @k(%a: !wave.memory<[M, N], f32, global>) symbols {M = 64, N = 64}
+      constraints [#wave.workgroup<M, 64, x>, #wave.workgroup<N, 64, y>, #wave.wave<M, 32>, #wave.wave<N, 32, x>,
+                   #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.read %a : !wave.memory<[M, N], f32, global> -> !wave.tile<[M, N], f32>
+    wave.return
+  }
+}
+
+// -----
+
+// A gather at a position that another lane holds.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[R], f32, global>, %t: !wave.memory<[M], i32, global>) symbols {M = 64} dynamic [R]
+      constraints [#wave.workgroup<M, 64, x>, #wave.hardware<threads_per_wave = 64>] {
+    %i = wave.read %t : !wave.memory<[M], i32, global> -> !wave.tile<[M], i32>
+    // expected-error@+1 {{dynamic value d0 is taken at M = i floordiv 2; a lane has only its own elements, so the position along M must be the iterator of M}}
+    %x = wave.read %a mapping <[M = i] -> [d0], dynamic = [[M = i floordiv 2]]> dynamic(%i : !wave.tile<[M], i32>) : !wave.memory<[R], f32, global> -> !wave.tile<[M], f32>
+    wave.return
+  }
+}
+
+// -----
+
+// A symbol with many elements where one is meant.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%t: !wave.memory<[M], i32, global>) symbols {M = 64}
+      constraints [#wave.workgroup<M, 64, x>, #wave.hardware<threads_per_wave = 64>] {
+    %i = wave.read %t : !wave.memory<[M], i32, global> -> !wave.tile<[M], i32>
+    wave.set_symbol T = %i : !wave.tile<[M], i32>
+    // expected-error@+1 {{a symbol's value here is a tile [M] with 64 elements along M, a dim this op's value has not; extract one element, or broadcast the op's value}}
+    %s = wave.scalar [T] : i32
+    wave.return
+  }
+}
+
+// -----
+
+// A reshape has no layout rule.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%t: !wave.memory<[M, N], i32, global>) symbols {M = 64, N = 4, MN = 256}
+      constraints [#wave.hardware<threads_per_wave = 64>] {
+    %i = wave.read %t : !wave.memory<[M, N], i32, global> -> !wave.tile<[M, N], i32>
+    // expected-error@+1 {{wave.reshape has no layout rule; write the tile to memory and read it in the other shape}}
+    %r = wave.reshape %i : !wave.tile<[M, N], i32> -> !wave.tile<[MN], i32>
+    wave.return
+  }
+}
