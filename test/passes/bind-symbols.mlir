@@ -5,27 +5,27 @@
 // CHECK: [[V1:%[^ ,:)#]+]] = wave.read %a mapping <[M = i, D = j] -> [d0, j], dynamic = {{\[\[}}M = i]]> dynamic([[V0]] : !wave.tile<[M], i32>) : !wave.memory<[R, D], f16, global> -> !wave.tile<[M, D], f16>
 // CHECK: wave.write [[V1]], %c : !wave.tile<[M, D], f16>, !wave.memory<[M, D], f16, global>
 // CHECK: [[V2:%[^ ,:)#]+]] = wave.read %lens : !wave.memory<[B], i32, global> -> !wave.tile<[B], i32>
-// CHECK: [[V3:%[^ ,:)#]+]] = wave.scalar[K + K floordiv 32] symbols(K = [[V2]] : !wave.tile<[B], i32>) : i32
+// CHECK: [[V3:%[^ ,:)#]+]] = wave.scalar [K + K floordiv 32] symbols(K = [[V2]] : !wave.tile<[B], i32>) : i32
 // CHECK: wave.iterate K iv([[VIV:%[^ ,:)#]+]]) trips(K ceildiv 128) symbols(K = [[V2]] : !wave.tile<[B], i32>) {
-// CHECK: [[V4:%[^ ,:)#]+]] = wave.scalar[D + K floordiv 32 * 2] symbols(K = [[V2]] : !wave.tile<[B], i32>) : i32
+// CHECK: [[V4:%[^ ,:)#]+]] = wave.scalar [D + K floordiv 32 * 2] symbols(K = [[V2]] : !wave.tile<[B], i32>) : i32
 // CHECK: wave.conditional [6 le K] symbols(K = [[V2]] : !wave.tile<[B], i32>) {
-// CHECK: [[V6:%[^ ,:)#]+]] = wave.scalar[3] : i32
-// CHECK: [[V7:%[^ ,:)#]+]] = wave.scalar[K] symbols(K = [[V6]] : i32) : i32
-// CHECK: [[V5:%[^ ,:)#]+]] = wave.scalar[K] symbols(K = [[V2]] : !wave.tile<[B], i32>) : i32
+// CHECK: [[V6:%[^ ,:)#]+]] = wave.scalar [3] : i32
+// CHECK: [[V7:%[^ ,:)#]+]] = wave.scalar [K] symbols(K = [[V6]] : i32) : i32
+// CHECK: [[V5:%[^ ,:)#]+]] = wave.scalar [K] symbols(K = [[V2]] : !wave.tile<[B], i32>) : i32
 // CHECK-LABEL: wave.kernel @loops(
 // CHECK: wave.iterate K iv([[VIV:%[^ ,:)#]+]]) trips(K ceildiv 256) {
-// CHECK: [[V1:%[^ ,:)#]+]] = wave.apply_expr[iv.K * 2] symbols(iv.K = [[VIV]]) : index
+// CHECK: [[V1:%[^ ,:)#]+]] = wave.apply_expr [iv.K * 2] symbols(iv.K = [[VIV]]) : index
 // CHECK: [[V2:%[^ ,:)#]+]] = wave.read %a symbols(iv.K = [[V1]]) : !wave.memory<[K], f32, global> -> !wave.tile<[K], f32>
 // CHECK: wave.write [[V2]], %c symbols(iv.K = [[V1]]) : !wave.tile<[K], f32>, !wave.memory<[K], f32, global>
-// CHECK: [[V0:%[^ ,:)#]+]] = wave.scalar[0] : index
+// CHECK: [[V0:%[^ ,:)#]+]] = wave.scalar [0] : index
 // CHECK: wave.iterate B iv([[VIV]]) start([[V0]] : index) condition(B lt LEN) {
-// CHECK: [[V1]] = wave.scalar[B * 2] symbols(B = [[VIV]]) : i32
-// CHECK: [[V2]] = wave.scalar[B + 3] symbols(B = [[VIV]]) : i32
-// CHECK: [[V3:%[^ ,:)#]+]] = wave.scalar[B * 2] symbols(B = [[V2]] : i32) : i32
-// CHECK: [[V4:%[^ ,:)#]+]] = wave.apply_expr[B] symbols(B = [[V2]] : i32) : index
+// CHECK: [[V1]] = wave.scalar [B * 2] symbols(B = [[VIV]]) : i32
+// CHECK: [[V2]] = wave.scalar [B + 3] symbols(B = [[VIV]]) : i32
+// CHECK: [[V3:%[^ ,:)#]+]] = wave.scalar [B * 2] symbols(B = [[V2]] : i32) : i32
+// CHECK: [[V4:%[^ ,:)#]+]] = wave.apply_expr [B] symbols(B = [[V2]] : i32) : index
 // CHECK: wave.yield [[V4]] : index
 // CHECK: wave.iterate B iv([[VIV]]) start([[V0]] : index) condition(B lt LEN) {
-// CHECK: [[V1]] = wave.apply_expr[B + 2] symbols(B = [[VIV]]) : index
+// CHECK: [[V1]] = wave.apply_expr [B + 2] symbols(B = [[VIV]]) : index
 // CHECK: wave.yield [[V1]] : index
 
 module attributes {wave.form = "tile", wave.target = "gfx942"} {

@@ -19,7 +19,7 @@
 // CHECK: [[V3:%[^ ,:)#]+]] = wave.read %a index [wg.x * 64 + at.M, iv.K * 32 + at.K] symbols(iv.K = [[VIV]]) : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16, #layout1>
 // CHECK: [[V4:%[^ ,:)#]+]] = wave.add [[V3]], [[V1]] : !wave.tile<[M, K], f16, #layout1>
 // CHECK: [[V5:%[^ ,:)#]+]] = wave.read %b index [wg.y * 64 + at.N, iv.K * 32 + at.K] symbols(iv.K = [[VIV]]) : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16, #layout2>
-// CHECK: [[V6:%[^ ,:)#]+]] = wave.mask[iv.K * 32 + at.K lt 100] symbols(iv.K = [[VIV]]) : !wave.tile<[M, K], i1, #layout1>
+// CHECK: [[V6:%[^ ,:)#]+]] = wave.mask [iv.K * 32 + at.K lt 100] symbols(iv.K = [[VIV]]) : !wave.tile<[M, K], i1, #layout1>
 // CHECK: [[V7:%[^ ,:)#]+]] = wave.register 0.000000e+00 : !wave.tile<[M, K], f16, #layout1>
 // CHECK: [[V8:%[^ ,:)#]+]] = wave.select [[V6]], [[V4]], [[V7]] {wave.guards = ["K"]} : !wave.tile<[M, K], i1, #layout1>, !wave.tile<[M, K], f16, #layout1>
 // CHECK: [[V9:%[^ ,:)#]+]] = wave.mma [[V8]], [[V5]], [[VARG0]] kind f32_16x16x16_f16 : !wave.tile<[M, K], f16, #layout1>, !wave.tile<[N, K], f16, #layout2>, !wave.tile<[M, N], f32, #layout>
@@ -27,17 +27,17 @@
 // CHECK: wave.write [[V2]], %c index [wg.x * 64 + at.M, wg.y * 64 + at.N] : !wave.tile<[M, N], f32, #layout>, !wave.memory<[M, N], f32, global>
 // CHECK-LABEL: wave.kernel @rowmax(
 // CHECK: [[V0:%[^ ,:)#]+]] = wave.read %a index [wg.x * 64 + at.M, at.K] : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16, #layout3>
-// CHECK: [[V1:%[^ ,:)#]+]] = wave.mask[at.K lt 100] : !wave.tile<[M, K], i1, #layout3>
+// CHECK: [[V1:%[^ ,:)#]+]] = wave.mask [at.K lt 100] : !wave.tile<[M, K], i1, #layout3>
 // CHECK: [[V2:%[^ ,:)#]+]] = wave.register 0xFC00 : !wave.tile<[M, K], f16, #layout3>
 // CHECK: [[V3:%[^ ,:)#]+]] = wave.select [[V1]], [[V0]], [[V2]] {wave.guards = ["K"]} : !wave.tile<[M, K], i1, #layout3>, !wave.tile<[M, K], f16, #layout3>
-// CHECK: [[V4:%[^ ,:)#]+]] = wave.reduce  max [[V3]] along K : !wave.tile<[M, K], f16, #layout3> -> !wave.tile<[M], f16, #layout4>
+// CHECK: [[V4:%[^ ,:)#]+]] = wave.reduce max [[V3]] along K : !wave.tile<[M, K], f16, #layout3> -> !wave.tile<[M], f16, #layout4>
 // CHECK: [[V5:%[^ ,:)#]+]] = wave.broadcast [[V4]] : !wave.tile<[M], f16, #layout4> -> !wave.tile<[M, K], f16, #layout3>
 // CHECK: [[V6:%[^ ,:)#]+]] = wave.sub [[V0]], [[V5]] : !wave.tile<[M, K], f16, #layout3>
 // CHECK: [[V7:%[^ ,:)#]+]] = wave.exp [[V6]] : !wave.tile<[M, K], f16, #layout3>
-// CHECK: [[V8:%[^ ,:)#]+]] = wave.mask[at.K lt 100] : !wave.tile<[M, K], i1, #layout3>
+// CHECK: [[V8:%[^ ,:)#]+]] = wave.mask [at.K lt 100] : !wave.tile<[M, K], i1, #layout3>
 // CHECK: [[V9:%[^ ,:)#]+]] = wave.register 0.000000e+00 : !wave.tile<[M, K], f16, #layout3>
 // CHECK: [[V10:%[^ ,:)#]+]] = wave.select [[V8]], [[V7]], [[V9]] {wave.guards = ["K"]} : !wave.tile<[M, K], i1, #layout3>, !wave.tile<[M, K], f16, #layout3>
-// CHECK: [[V11:%[^ ,:)#]+]] = wave.reduce  sum [[V10]] along K : !wave.tile<[M, K], f16, #layout3> -> !wave.tile<[M], f16, #layout4>
+// CHECK: [[V11:%[^ ,:)#]+]] = wave.reduce sum [[V10]] along K : !wave.tile<[M, K], f16, #layout3> -> !wave.tile<[M], f16, #layout4>
 // CHECK: wave.write [[V11]], %c index [wg.x * 64 + at.M] : !wave.tile<[M], f16, #layout4>, !wave.memory<[M], f16, global>
 // CHECK-LABEL: wave.kernel @attention(
 // CHECK: [[V0:%[^ ,:)#]+]] = wave.register 0.000000e+00 : !wave.tile<[M, E], f32, #layout5>
@@ -48,23 +48,23 @@
 // CHECK: [[V5:%[^ ,:)#]+]] = wave.register 0.000000e+00 : !wave.tile<[M, S], f32, #layout8>
 // CHECK: [[V6:%[^ ,:)#]+]] = wave.read %k index [iv.S * 64 + at.S, at.D] symbols(iv.S = [[VIV]]) : !wave.memory<[S, D], f16, global> -> !wave.tile<[S, D], f16, #layout9>
 // CHECK: [[V7:%[^ ,:)#]+]] = wave.mma [[V3]], [[V6]], [[V5]] kind f32_16x16x16_f16 : !wave.tile<[M, D], f16, #layout7>, !wave.tile<[S, D], f16, #layout9>, !wave.tile<[M, S], f32, #layout8>
-// CHECK: [[V8:%[^ ,:)#]+]] = wave.mask[iv.S * 64 + at.S lt S] symbols(iv.S = [[VIV]]) : !wave.tile<[M, S], i1, #layout8>
+// CHECK: [[V8:%[^ ,:)#]+]] = wave.mask [iv.S * 64 + at.S lt S] symbols(iv.S = [[VIV]]) : !wave.tile<[M, S], i1, #layout8>
 // CHECK: [[V9:%[^ ,:)#]+]] = wave.register 0xFF800000 : !wave.tile<[M, S], f32, #layout8>
 // CHECK: [[V10:%[^ ,:)#]+]] = wave.select [[V8]], [[V7]], [[V9]] {wave.guards = ["S"]} : !wave.tile<[M, S], i1, #layout8>, !wave.tile<[M, S], f32, #layout8>
-// CHECK: [[V11:%[^ ,:)#]+]] = wave.reduce  max [[V10]] along S acc [[VARG0]] : !wave.tile<[M, S], f32, #layout8> -> !wave.tile<[M], f32, #layout6>
+// CHECK: [[V11:%[^ ,:)#]+]] = wave.reduce max [[V10]] along S acc [[VARG0]] : !wave.tile<[M, S], f32, #layout8> -> !wave.tile<[M], f32, #layout6>
 // CHECK: [[V12:%[^ ,:)#]+]] = wave.broadcast [[V11]] : !wave.tile<[M], f32, #layout6> -> !wave.tile<[M, S], f32, #layout8>
 // CHECK: [[V13:%[^ ,:)#]+]] = wave.sub [[V7]], [[V12]] : !wave.tile<[M, S], f32, #layout8>
 // CHECK: [[V14:%[^ ,:)#]+]] = wave.exp2 [[V13]] : !wave.tile<[M, S], f32, #layout8>
-// CHECK: [[V15:%[^ ,:)#]+]] = wave.mask[iv.S * 64 + at.S lt S] symbols(iv.S = [[VIV]]) : !wave.tile<[M, S], i1, #layout8>
+// CHECK: [[V15:%[^ ,:)#]+]] = wave.mask [iv.S * 64 + at.S lt S] symbols(iv.S = [[VIV]]) : !wave.tile<[M, S], i1, #layout8>
 // CHECK: [[V16:%[^ ,:)#]+]] = wave.register 0.000000e+00 : !wave.tile<[M, S], f32, #layout8>
 // CHECK: [[V17:%[^ ,:)#]+]] = wave.select [[V15]], [[V14]], [[V16]] {wave.guards = ["S"]} : !wave.tile<[M, S], i1, #layout8>, !wave.tile<[M, S], f32, #layout8>
-// CHECK: [[V18:%[^ ,:)#]+]] = wave.reduce  sum [[V17]] along S acc [[VARG1]] : !wave.tile<[M, S], f32, #layout8> -> !wave.tile<[M], f32, #layout6>
+// CHECK: [[V18:%[^ ,:)#]+]] = wave.reduce sum [[V17]] along S acc [[VARG1]] : !wave.tile<[M, S], f32, #layout8> -> !wave.tile<[M], f32, #layout6>
 // CHECK: [[V19:%[^ ,:)#]+]] = wave.cast [[V14]] : !wave.tile<[M, S], f32, #layout8> -> !wave.tile<[M, S], f16, #layout8>
 // CHECK: [[V20:%[^ ,:)#]+]] = wave.read %v index [at.E, iv.S * 64 + at.S] symbols(iv.S = [[VIV]]) : !wave.memory<[E, S], f16, global> -> !wave.tile<[E, S], f16, #layout10>
 // CHECK: [[V21:%[^ ,:)#]+]] = wave.broadcast [[V11]] : !wave.tile<[M], f32, #layout6> -> !wave.tile<[M, E], f32, #layout5>
 // CHECK: [[V22:%[^ ,:)#]+]] = wave.mul [[VARG2]], [[V21]] : !wave.tile<[M, E], f32, #layout5>
 // CHECK: [[V23:%[^ ,:)#]+]] = wave.relayout [[V19]] : !wave.tile<[M, S], f16, #layout8> -> !wave.tile<[M, S], f16, #layout11>
-// CHECK: [[V24:%[^ ,:)#]+]] = wave.mask[iv.S * 64 + at.S lt S] symbols(iv.S = [[VIV]]) : !wave.tile<[M, S], i1, #layout11>
+// CHECK: [[V24:%[^ ,:)#]+]] = wave.mask [iv.S * 64 + at.S lt S] symbols(iv.S = [[VIV]]) : !wave.tile<[M, S], i1, #layout11>
 // CHECK: [[V25:%[^ ,:)#]+]] = wave.register 0.000000e+00 : !wave.tile<[M, S], f16, #layout11>
 // CHECK: [[V26:%[^ ,:)#]+]] = wave.select [[V24]], [[V23]], [[V25]] {wave.guards = ["S"]} : !wave.tile<[M, S], i1, #layout11>, !wave.tile<[M, S], f16, #layout11>
 // CHECK: [[V27:%[^ ,:)#]+]] = wave.mma [[V26]], [[V20]], [[V22]] kind f32_16x16x16_f16 : !wave.tile<[M, S], f16, #layout11>, !wave.tile<[E, S], f16, #layout10>, !wave.tile<[M, E], f32, #layout5>

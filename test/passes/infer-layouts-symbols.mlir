@@ -8,31 +8,31 @@
 // CHECK-LABEL: wave.kernel @symbols(
 // CHECK: [[V0:%[^ ,:)#]+]] = wave.read %t index [wg.x * 64 + at.M] : !wave.memory<[M], i32, global> -> !wave.tile<[M], i32, #layout>
 // CHECK: [[V1:%[^ ,:)#]+]] = wave.relayout [[V0]] : !wave.tile<[M], i32, #layout> -> !wave.tile<[M], i32, #layout1>
-// CHECK: [[V2:%[^ ,:)#]+]] = wave.mask[wg.x * 64 + at.M lt M] : !wave.tile<[M, D], i1, #layout2>
+// CHECK: [[V2:%[^ ,:)#]+]] = wave.mask [wg.x * 64 + at.M lt M] : !wave.tile<[M, D], i1, #layout2>
 // CHECK: [[V3:%[^ ,:)#]+]] = wave.read %a mask [[V2]] index [d0, at.D] symbols(d0 = [[V1]] : !wave.tile<[M], i32, #layout1>) : !wave.memory<[R, D], f16, global> -> !wave.tile<[M, D], f16, #layout2>
 // CHECK: wave.write [[V3]], %c index [wg.x * 64 + at.M, at.D] : !wave.tile<[M, D], f16, #layout2>, !wave.memory<[M, D], f16, global>
 // CHECK: [[V4:%[^ ,:)#]+]] = wave.read %lens index [wg.y] : !wave.memory<[B], i32, global> -> !wave.tile<[B], i32, #layout3>
-// CHECK: [[V5:%[^ ,:)#]+]] = wave.scalar[K + K floordiv 32] symbols(K = [[V4]] : !wave.tile<[B], i32, #layout3>) : i32
+// CHECK: [[V5:%[^ ,:)#]+]] = wave.scalar [K + K floordiv 32] symbols(K = [[V4]] : !wave.tile<[B], i32, #layout3>) : i32
 // CHECK: wave.iterate K iv([[VIV:%[^ ,:)#]+]]) trips(K ceildiv 128) symbols(K = [[V4]] : !wave.tile<[B], i32, #layout3>) {
-// CHECK: [[V6:%[^ ,:)#]+]] = wave.scalar[K floordiv 32 * 2 + 64] symbols(K = [[V4]] : !wave.tile<[B], i32, #layout3>) : i32
+// CHECK: [[V6:%[^ ,:)#]+]] = wave.scalar [K floordiv 32 * 2 + 64] symbols(K = [[V4]] : !wave.tile<[B], i32, #layout3>) : i32
 // CHECK: wave.conditional [6 le K] symbols(K = [[V4]] : !wave.tile<[B], i32, #layout3>) {
-// CHECK: [[V8:%[^ ,:)#]+]] = wave.scalar[3] : i32
-// CHECK: [[V9:%[^ ,:)#]+]] = wave.scalar[K] symbols(K = [[V8]] : i32) : i32
-// CHECK: [[V7:%[^ ,:)#]+]] = wave.scalar[K] symbols(K = [[V4]] : !wave.tile<[B], i32, #layout3>) : i32
+// CHECK: [[V8:%[^ ,:)#]+]] = wave.scalar [3] : i32
+// CHECK: [[V9:%[^ ,:)#]+]] = wave.scalar [K] symbols(K = [[V8]] : i32) : i32
+// CHECK: [[V7:%[^ ,:)#]+]] = wave.scalar [K] symbols(K = [[V4]] : !wave.tile<[B], i32, #layout3>) : i32
 // CHECK-LABEL: wave.kernel @loops(
 // CHECK: wave.iterate K iv([[VIV:%[^ ,:)#]+]]) trips(4) {
-// CHECK: [[V1:%[^ ,:)#]+]] = wave.apply_expr[iv.K * 2] symbols(iv.K = [[VIV]]) : index
+// CHECK: [[V1:%[^ ,:)#]+]] = wave.apply_expr [iv.K * 2] symbols(iv.K = [[VIV]]) : index
 // CHECK: [[V2:%[^ ,:)#]+]] = wave.read %a index [iv.K * 128 + at.K + 5] symbols(iv.K = [[V1]]) : !wave.memory<[K], f32, global> -> !wave.tile<[K], f32, #layout4>
 // CHECK: wave.write [[V2]], %c index [iv.K * 128 + at.K + 5] symbols(iv.K = [[V1]]) : !wave.tile<[K], f32, #layout4>, !wave.memory<[K], f32, global>
-// CHECK: [[V0:%[^ ,:)#]+]] = wave.scalar[0] : index
+// CHECK: [[V0:%[^ ,:)#]+]] = wave.scalar [0] : index
 // CHECK: wave.iterate B iv([[VIV]]) start([[V0]] : index) condition(B lt LEN) {
-// CHECK: [[V1]] = wave.scalar[B * 2] symbols(B = [[VIV]]) : i32
-// CHECK: [[V2]] = wave.scalar[B + 3] symbols(B = [[VIV]]) : i32
-// CHECK: [[V3:%[^ ,:)#]+]] = wave.scalar[B * 2] symbols(B = [[V2]] : i32) : i32
-// CHECK: [[V4:%[^ ,:)#]+]] = wave.apply_expr[B] symbols(B = [[V2]] : i32) : index
+// CHECK: [[V1]] = wave.scalar [B * 2] symbols(B = [[VIV]]) : i32
+// CHECK: [[V2]] = wave.scalar [B + 3] symbols(B = [[VIV]]) : i32
+// CHECK: [[V3:%[^ ,:)#]+]] = wave.scalar [B * 2] symbols(B = [[V2]] : i32) : i32
+// CHECK: [[V4:%[^ ,:)#]+]] = wave.apply_expr [B] symbols(B = [[V2]] : i32) : index
 // CHECK: wave.yield [[V4]] : index
 // CHECK: wave.iterate B iv([[VIV]]) start([[V0]] : index) condition(B lt LEN) {
-// CHECK: [[V1]] = wave.apply_expr[B + 2] symbols(B = [[VIV]]) : index
+// CHECK: [[V1]] = wave.apply_expr [B + 2] symbols(B = [[VIV]]) : index
 // CHECK: wave.yield [[V1]] : index
 
 module attributes {wave.form = "tile", wave.target = "gfx942"} {

@@ -50,7 +50,7 @@
 // CHECK: wave.yield [[V4]] : !wave.tile<[M, N], f32, #layout12>
 // CHECK: wave.write [[V1]], %c index [wg.x * 8 + at.M, wg.y * 224 + at.N] : !wave.tile<[M, N], f32, #layout12>, !wave.memory<[M, N], f32, global>
 // CHECK-LABEL: wave.kernel @folded(
-// CHECK: [[V0:%[^ ,:)#]+]] = wave.apply_expr[wg.z mod 4 * 16 + at.C] : !wave.tile<[C], i32, #layout15>
+// CHECK: [[V0:%[^ ,:)#]+]] = wave.apply_expr [wg.z mod 4 * 16 + at.C] : !wave.tile<[C], i32, #layout15>
 // CHECK: [[V1:%[^ ,:)#]+]] = wave.read %a index [-wg.x + 2, wg.y, wg.z mod 4 * 16 + at.C, wg.z floordiv 4 * 16 + at.D] : !wave.memory<[A, B, C, D], f32, global> -> !wave.tile<[A, B, C, D], f32, #layout16>
 // CHECK: [[V2:%[^ ,:)#]+]] = wave.permute [[V1]] : !wave.tile<[A, B, C, D], f32, #layout16> -> !wave.tile<[B, A, D, C], f32, #layout17>
 // CHECK: wave.write [[V2]], %c index [wg.y, -wg.x + 2, wg.z floordiv 4 * 16 + at.D, wg.z mod 4 * 16 + at.C] : !wave.tile<[B, A, D, C], f32, #layout17>, !wave.memory<[B, A, D, C], f32, global>

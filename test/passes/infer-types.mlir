@@ -7,7 +7,7 @@
 // CHECK: [[V8:%[^ ,:)#]+]] = wave.read %b : !wave.memory<[N, K], f16, shared> -> !wave.tile<[N, K], f16>
 // CHECK: [[V9:%[^ ,:)#]+]] = wave.mma [[V7]], [[V8]], [[VARG0]] kind f32_16x16x32_f16 : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
 // CHECK: wave.yield [[V9]] : !wave.tile<[M, N], f32>
-// CHECK: [[V2:%[^ ,:)#]+]] = wave.reduce  max [[V1]] along N : !wave.tile<[M, N], f32> -> !wave.tile<[M], f32>
+// CHECK: [[V2:%[^ ,:)#]+]] = wave.reduce max [[V1]] along N : !wave.tile<[M, N], f32> -> !wave.tile<[M], f32>
 // CHECK: [[V3:%[^ ,:)#]+]] = wave.broadcast [[V2]] : !wave.tile<[M], f32> -> !wave.tile<[M, N], f32>
 // CHECK: [[V4:%[^ ,:)#]+]] = wave.sub [[V1]], [[V3]] : !wave.tile<[M, N], f32>
 // CHECK: [[V5:%[^ ,:)#]+]] = wave.self_index N : !wave.tile<[N], i32>
