@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mlir import ir
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.pass_registry import Pass, register_pass
-from wave_mlir.dialect import Expr, Layout, MemoryType, TileType
+from wave_mlir.dialect import Expr, Layout, MemoryType, TileType, plan
 
 
 @register_pass("wave-lower-relayouts", requires="staged", establishes="staged")
@@ -58,12 +58,12 @@ def _lower(op: ir.Operation, entry: ir.Block, info: KernelInfo) -> None:
     source, target = TileType(op.operands[0].type), TileType(op.results[0].type)
     before, after = Layout(source.layout), Layout(target.layout)
     sizes = {"lane": info.wave_size} | {f"wave.{axis}": info.waves(axis) for axis in "xyz"}
-    plan = before.plan(after, sizes)
-    if plan.kind == "identity":
+    kind = plan(before, after, sizes).kind
+    if kind == "identity":
         op.results[0].replace_all_uses_with(op.operands[0])
         op.erase()
         return
-    if plan.kind == "registers":
+    if kind == "registers":
         return
     _through_lds(op, entry, source, before)
 

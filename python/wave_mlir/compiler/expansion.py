@@ -7,7 +7,7 @@ from collections.abc import Callable
 from mlir import ir
 from mlir.dialects import arith, vector
 
-from wave_mlir.dialect import Expr, Layout, TileType
+from wave_mlir.dialect import Expr, Layout, TileType, plan
 
 from . import expand_elementwise as elementwise
 from .diagnostics import PassError
@@ -208,6 +208,17 @@ class Expander:
         self.values[op.results[0]] = self.get(op.operands[0])
         return True
 
+    def _relayout(self, op: ir.Operation) -> bool:
+        """relayout inside a lane: each register of the result is one of the operand's; nothing moves."""
+        source, target = layout_of(op.operands[0].type), layout_of(op.results[0].type)
+        found = plan(source, target, self.lanes.sizes)
+        if found.kind not in ("identity", "registers"):
+            raise PassError(op, "this relayout moves elements between lanes; run wave-lower-relayouts before wave-expand")
+        single = self.get(op.operands[0], 1).chunks
+        chosen = [single[register or 0] for register in found.registers]  # where None, any value will do
+        self.values[op.results[0]] = rechunk(LaneValue(tuple(chosen), 1), self.lanes.width(target))
+        return True
+
     def _elementwise(self, op: ir.Operation) -> bool:
         tile = op.results[0].type
         if not is_tile(tile):
@@ -330,6 +341,7 @@ _HANDLERS: dict[str, Callable[[Expander, ir.Operation], bool]] = {
     "wave.register": Expander._register,
     "wave.mask": Expander._mask_op,
     "wave.permute": Expander._rename,
+    "wave.relayout": Expander._relayout,
     "wave.mma": Expander._mma,
     "wave.iterate": Expander._region_op,
     "wave.conditional": Expander._region_op,

@@ -55,6 +55,11 @@ class Lanes:
     _placements: dict[Layout, _Placement] = field(default_factory=dict)
     _facts: dict[int, Facts] = field(default_factory=dict)
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Lanes of a wave and waves along each block dim, as layouts count them."""
+        return {"lane": self.info.wave_size} | {f"wave.{axis}": self.info.waves(axis) for axis in "xyz"}
+
     def width(self, layout: Layout) -> int:
         """Elements of one chunk of a value with this layout."""
         known = self.widths.get(layout)
@@ -77,8 +82,7 @@ class Lanes:
     def _placement(self, layout: Layout) -> _Placement:
         known = self._placements.get(layout)
         if known is None:
-            sizes = {"lane": self.info.wave_size}
-            sizes |= {f"wave.{axis}": self.info.waves(axis) for axis in "xyz"}
+            sizes = self.sizes
             coordinates = {dim: layout.coord_expr(dim, None, sizes) for dim in layout.dims}
             known = _Placement(coordinates, layout.exists_expr(None, sizes), layout.owner_expr(None, sizes))
             self._placements[layout] = known

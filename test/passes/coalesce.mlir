@@ -1,0 +1,30 @@
+// RUN: wave-opt %s --wave-coalesce | FileCheck %s
+// RUN: wave-opt %s --wave-coalesce=max-bits=64 | FileCheck %s --check-prefix=NARROW
+
+#lhs = #wave.layout<[M = 64, K = 32], reg = [4 : K * 1, 2 : K * 16, 2 : M * 16],
+                    lane = [16 : M * 1, 4 : K * 4], wave.x = [2 : M * 32]>
+
+// Consecutive lanes take consecutive vectors of 16 bytes along the contiguous dim; all 256 threads take part. The read
+// from LDS, and a read from global memory that is used otherwise, keep their layouts.
+// CHECK-DAG: #[[WIDE:.*]] = #wave.layout<[M = 64, K = 32], reg = [8 : K * 1], lane = [4 : K * 8, 16 : M * 1], wave.x = [2 : M * 16], wave.y = [2 : M * 32]>
+// CHECK-DAG: #[[LHS:.*]] = #wave.layout<[M = 64, K = 32], reg = [4 : K * 1,
+// CHECK:     %[[G:.*]] = wave.read %a {{.*}} -> !wave.tile<[M, K], f16, #[[WIDE]]>
+// CHECK:     wave.write %[[G]], %{{.*}} index [at.M, at.K] : !wave.tile<[M, K], f16, #[[WIDE]]>
+// CHECK:     wave.read %{{.*}} : !wave.memory<[64, 32], f16, shared> -> !wave.tile<[M, K], f16, #[[LHS]]>
+// CHECK:     wave.read %a {{.*}} -> !wave.tile<[M, K], f16, #[[LHS]]>
+// NARROW:    #wave.layout<[M = 64, K = 32], reg = [4 : K * 1, 2 : M * 32], lane = [8 : K * 4, 8 : M * 1]
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %c: !wave.memory<[M, K], f16, global>)
+      symbols {M = 512, N = 512, K = 32}
+      constraints [#wave.workgroup<M, 64, x>, #wave.workgroup<N, 64, y>, #wave.wave<M, 32>, #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64>] {
+    %la = wave.allocate : !wave.memory<[64, 32], f16, shared>
+    %g = wave.read %a index [wg.x * 64 + at.M, at.K] : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16, #lhs>
+    wave.write %g, %la index [at.M, at.K] : !wave.tile<[M, K], f16, #lhs>, !wave.memory<[64, 32], f16, shared>
+    %x = wave.read %la index [at.M, at.K] : !wave.memory<[64, 32], f16, shared> -> !wave.tile<[M, K], f16, #lhs>
+    %y = wave.read %a index [at.M, at.K] : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16, #lhs>
+    %s = wave.add %x, %y : !wave.tile<[M, K], f16, #lhs>
+    wave.write %s, %c index [wg.x * 64 + at.M, at.K] : !wave.tile<[M, K], f16, #lhs>, !wave.memory<[M, K], f16, global>
+    wave.return
+  }
+}
