@@ -20,7 +20,7 @@
 // CHECK-NEXT:    %[[P1:.*]] = wave.mma %[[A2]], %[[B0]], %[[ACC1]] kind
 // CHECK-NEXT:    %[[Z1:.*]] = wave.mma %[[A3]], %[[B1]], %[[P1]] kind
 // CHECK-NEXT:    wave.yield %[[Z0]], %[[Z1]] : vector<4xf32>, vector<4xf32>
-// CHECK-COUNT-2: wave.write %{{.*}}, %c index [{{.*}}lane{{.*}}el{{.*}}] : vector<4xf32>
+// CHECK-COUNT-2: wave.write %{{.*}}, %c index [{{.*}}lane{{.*}}el{{.*}}] {{.*}} : vector<4xf32>
 // CHECK-NEXT:  wave.return
 module attributes {wave.form = "staged", wave.target = "gfx942"} {
   wave.kernel @gemm(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>,

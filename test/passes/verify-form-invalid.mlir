@@ -12,7 +12,7 @@ module attributes {wave.form = "tile"} {
 
 // -----
 
-// expected-error@+1 {{wave.form is "til"; it must be one of tile, typed, placed, staged, lane, scheduled, gpu, rocdl}}
+// expected-error@+1 {{wave.form "til"; the forms are tile, typed, placed, staged, lane, scheduled, gpu, rocdl}}
 module attributes {wave.form = "til"} {
 }
 

@@ -213,7 +213,7 @@ class Expander:
         source, target = layout_of(op.operands[0].type), layout_of(op.results[0].type)
         found = plan(source, target, self.lanes.sizes)
         if found.kind not in ("identity", "registers"):
-            raise PassError(op, "this relayout moves elements between lanes; run wave-lower-relayouts before wave-expand")
+            raise PassError(op, "this relayout moves elements between lanes; run wave-lower-relayouts first")
         single = self.get(op.operands[0], 1).chunks
         chosen = [single[register or 0] for register in found.registers]  # where None, any value will do
         self.values[op.results[0]] = rechunk(LaneValue(tuple(chosen), 1), self.lanes.width(target))
