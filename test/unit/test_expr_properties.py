@@ -177,3 +177,28 @@ def test_order_is_total(sample: list[Tree]) -> None:
             assert (a.compare(b) == 0) == (a == b)
             assert (a == b) or (a.compare(b) < 0) == (i < j)
             assert (a == b) <= (a.stable_hash == b.stable_hash)
+
+
+HUGE = (2**63 - 1, -(2**63), 2**62, 1 - 2**63, 2, -1, 3)
+
+
+@given(trees(SYMBOLS, constants=HUGE), ENVS)
+def test_values_beyond_64_bits_are_never_wrong(tree: Tree, envs: list[dict[str, int]]) -> None:
+    """The exact value or OverflowError, at construction in canonical form, after simplification and over arrays."""
+    e = expr_of(tree)
+    assert Expr.parse(str(e)) == e
+    facts = Facts({s: (-40, 100) for s in ("M", "K")} | {s: (0, 100) for s in ("lane", "wg.x")})
+    simple, (lo, hi), proof = e.simplify(facts), e.range(facts), prove(e, facts)
+    for env in envs:
+        expected = values(tree, env)
+        if expected is None:
+            continue
+        fits = env["lane"] >= 0 and env["wg.x"] >= 0
+        assert not fits or ((lo is None or lo <= expected) and (hi is None or expected <= hi))
+        assert not fits or proof is None or proof == bool(expected)
+        for form in (e, simple) if fits else (e,):
+            try:
+                assert form.eval(env) == expected
+                assert form.eval_numpy(env).item() == expected
+            except OverflowError:
+                continue
