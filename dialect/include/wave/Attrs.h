@@ -25,8 +25,6 @@ mlir::Type withElementType(mlir::Type type, mlir::Type element);
 mlir::Type getMaskType(mlir::Type type);
 /// A name that a user may give: an identifier without a dot that is no word of the expression syntax.
 bool isUserSymbol(llvm::StringRef name);
-/// A user's symbol or a reserved one (`wg.x`, `lane`, `iv.K`, …).
-bool isSymbol(llvm::StringRef name);
 /// Calls `fn` for each symbol of the expression, repeated ones too.
 void walkSymbols(ExprAttr expr, llvm::function_ref<void(llvm::StringRef)> fn);
 /// Whether the expression is a comparison or a combination of them.

@@ -36,7 +36,13 @@ LogicalResult KernelOp::verify() {
     auto value = dyn_cast<ExprAttr>(entry.getValue());
     if (!value)
       return emitOpError() << "binds " << name << " to " << entry.getValue() << ", which is no expression";
-    if (failed(verifyExpr(*this, "symbols", value)))
+    LogicalResult known = success();
+    walkSymbols(value, [&](StringRef used) {
+      if (succeeded(known) && !isUserSymbol(used))
+        known = emitOpError() << "binds " << name << " to an expression with '" << used
+                              << "'; the value of a symbol depends on other symbols only";
+    });
+    if (failed(known))
       return failure();
   }
   for (auto [i, attr] : llvm::enumerate(getDynamic())) {
@@ -104,8 +110,8 @@ LogicalResult IterateOp::verify() {
     return emitOpError() << "has a condition that is no predicate; compare with eq ne lt le gt ge";
   if (auto step = getStepAttr(); step && step.getKind() == ExprKind::Constant && step.getValue() <= 0)
     return emitOpError() << "has step " << step.getValue() << "; a step is positive";
-  if (failed(verifyExpr(*this, "trip count", getTripsAttr())) || failed(verifyExpr(*this, "step", getStepAttr())) ||
-      failed(verifyExpr(*this, "condition", getConditionAttr())))
+  if (failed(verifyUniform(*this, "trip count", getTripsAttr())) || failed(verifyUniform(*this, "step", getStepAttr())) ||
+      failed(verifyUniform(*this, "condition", getConditionAttr())))
     return failure();
   if (getInitArgs().getTypes() != getResultTypes())
     return emitOpError() << "has results of other types than its initial values";
@@ -145,7 +151,7 @@ LogicalResult ConditionalOp::verify() {
   if (static_cast<bool>(getConditionAttr()) == static_cast<bool>(getConditionValue()))
     return emitOpError() << "has " << (getConditionValue() ? "two conditions" : "no condition")
                          << "; give an expression in brackets or a value";
-  if (failed(verifyExpr(*this, "condition", getConditionAttr())))
+  if (failed(verifyUniform(*this, "condition", getConditionAttr())))
     return failure();
   if (getConditionValue())
     if (auto vector = dyn_cast<VectorType>(getConditionValue().getType()); vector && vector.getNumElements() != 1)
@@ -189,16 +195,14 @@ LogicalResult ApplyExprOp::verify() {
   if (isPredicate(getExpr()) ? !element.isIntOrIndex() : !(element.isIntOrIndex() && !element.isInteger(1)))
     return emitOpError() << "has elements of type " << element
                          << "; index arithmetic gives index or integers, i1 for a predicate only";
-  return failure(failed(verifyExpr(*this, "expression", getExpr())) ||
-                 failed(verifySymbols(*this, getSymbolNamesAttr(), getSymbolValues())));
+  return verifySymbols(*this, getSymbolNamesAttr(), getSymbolValues());
 }
 void ApplyExprOp::getEffects(Effects &effects) { addSymbolEffects(*this, effects); }
 
 LogicalResult ScalarOp::verify() {
   if (auto tile = dyn_cast<TileType>(getResult().getType()); tile && (!tile.getKnown() || tile.getRank()))
     return emitOpError() << "has a result of type " << tile << "; a scalar is a tile without dims or an element";
-  return failure(failed(verifyExpr(*this, "expression", getExpr())) ||
-                 failed(verifySymbols(*this, getSymbolNamesAttr(), getSymbolValues())));
+  return verifySymbols(*this, getSymbolNamesAttr(), getSymbolValues());
 }
 void ScalarOp::getEffects(Effects &effects) { addSymbolEffects(*this, effects); }
 
@@ -207,8 +211,7 @@ LogicalResult MaskOp::verify() {
     return emitOpError() << "has a result of type " << getResult().getType() << "; a mask has elements of i1";
   if (!isPredicate(getExpr()))
     return emitOpError() << "has an expression that is no predicate; compare with eq ne lt le gt ge";
-  return failure(failed(verifyExpr(*this, "predicate", getExpr())) ||
-                 failed(verifySymbols(*this, getSymbolNamesAttr(), getSymbolValues())));
+  return verifySymbols(*this, getSymbolNamesAttr(), getSymbolValues());
 }
 void MaskOp::getEffects(Effects &effects) { addSymbolEffects(*this, effects); }
 
@@ -218,8 +221,8 @@ LogicalResult SelfIndexOp::verify() {
   auto tile = dyn_cast<TileType>(getResult().getType());
   if (tile && tile.getKnown() && !tile.hasDim(getDim()))
     return emitOpError() << "is along " << getDim() << ", which is no dim of " << tile;
-  if (auto n = getElementsPerThread(); n && *n <= 0)
-    return emitOpError() << "has elements_per_thread " << *n << "; it is positive";
+  if (auto n = getElementsPerThread(); n && (int64_t)*n <= 0)
+    return emitOpError() << "has elements_per_thread " << (int64_t)*n << "; it is positive";
   return verifySymbols(*this, getSymbolNamesAttr(), getSymbolValues());
 }
 void SelfIndexOp::getEffects(Effects &effects) { addSymbolEffects(*this, effects); }

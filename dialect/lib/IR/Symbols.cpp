@@ -1,28 +1,11 @@
 //===- Symbols.cpp - symbols in expressions---------------------------------------===//
 #include "wave/Attrs.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "wave/ExprAlgebra.h"
 using namespace mlir;
 using namespace wave;
 
-static bool isIdentifier(StringRef name) {
-  return !name.empty() && (llvm::isAlpha(name[0]) || name[0] == '_') &&
-         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-}
-
 bool wave::isUserSymbol(StringRef name) {
-  static constexpr StringLiteral words[] = {"floordiv", "ceildiv", "mod", "xor", "min",    "max",  "eq", "ne", "lt",
-                                            "le",       "gt",      "ge",  "and", "or", "select", "lane", "el"};
-  return isIdentifier(name) && !llvm::is_contained(words, name);
-}
-
-bool wave::isSymbol(StringRef name) {
-  if (isUserSymbol(name) || name == "lane" || name == "el")
-    return true;
-  auto [head, tail] = name.split('.');
-  if (head == "wg" || head == "wave")
-    return tail == "x" || tail == "y" || tail == "z";
-  return (head == "iv" || head == "at") && isUserSymbol(tail);
+  return isValidSymbolName(name) && !name.contains('.') && name != "lane" && name != "el";
 }
 
 void wave::walkSymbols(ExprAttr expr, function_ref<void(StringRef)> fn) {

@@ -55,6 +55,25 @@ bool TileType::hasDim(StringRef dim) const {
   return llvm::any_of(getDims(), [&](StringAttr d) { return d.getValue() == dim; });
 }
 
+// The layout is one of the tile's own dims, in any order.
+static LogicalResult verifyTileLayout(function_ref<InFlightDiagnostic()> emitError, ArrayRef<StringAttr> dims,
+                                      Attribute layout) {
+  if (!layout)
+    return success();
+  auto attr = dyn_cast<LayoutAttr>(layout);
+  if (!attr)
+    return emitError() << "the layout of a tile is a #wave.layout, not " << layout;
+  const LayoutMap &map = attr.getMap();
+  if (map.dims.size() == dims.size() &&
+      llvm::all_of(dims, [&](StringAttr d) { return llvm::is_contained(map.dims, d.getValue()); }))
+    return success();
+  auto diag = emitError() << "the layout has dims [";
+  llvm::interleaveComma(map.dims, diag, [&](const std::string &d) { diag << d; });
+  diag << "] for a tile with dims [";
+  llvm::interleaveComma(dims, diag, [&](StringAttr d) { diag << d.getValue(); });
+  return diag << "]";
+}
+
 LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, bool known, ArrayRef<StringAttr> dims,
                                Type elementType, Attribute layout) {
   for (auto [i, dim] : llvm::enumerate(dims)) {
@@ -65,6 +84,8 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, boo
   }
   if (!known && (!dims.empty() || layout))
     return emitError() << "a tile of unknown shape has neither dims nor layout";
+  if (failed(verifyTileLayout(emitError, dims, layout)))
+    return failure();
   return verifyElement(emitError, elementType);
 }
 

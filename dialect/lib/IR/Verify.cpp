@@ -9,10 +9,8 @@ LogicalResult wave::verifySymbols(Operation *op, ArrayAttr names, ValueRange val
     return op->emitOpError() << "has " << values.size() << " values for " << count << " symbols; give one for each";
   for (size_t i = 0; i < count; ++i) {
     StringRef name = cast<StringAttr>(names[i]).getValue();
-    if (!isUserSymbol(name) && !name.starts_with("iv."))
-      return op->emitOpError() << "gives a value for '" << name << "', which is neither a symbol nor iv.DIM";
-    if (!isSymbol(name))
-      return op->emitOpError() << "gives a value for '" << name << "', which is no symbol";
+    if (!isUserSymbol(name) && !(name.starts_with("iv.") && isUserSymbol(name.drop_front(3))))
+      return op->emitOpError() << "gives a value for '" << name << "', which is neither a user's symbol nor iv.DIM";
     for (size_t k = 0; k < i; ++k)
       if (names[k] == names[i])
         return op->emitOpError() << "gives two values for symbol " << name;
@@ -20,23 +18,15 @@ LogicalResult wave::verifySymbols(Operation *op, ArrayAttr names, ValueRange val
   return success();
 }
 
-LogicalResult wave::verifyExpr(Operation *op, StringRef what, ExprAttr expr) {
+LogicalResult wave::verifyUniform(Operation *op, StringRef what, ExprAttr expr) {
   LogicalResult result = success();
   if (expr)
     walkSymbols(expr, [&](StringRef name) {
-      if (succeeded(result) && !isSymbol(name))
+      if (succeeded(result) && (name == "lane" || name == "el" || name.starts_with("at.")))
         result = op->emitOpError() << "has '" << name << "' in its " << what
-                                   << ", which is neither a symbol nor one of wg.x, wave.x, lane, el, iv.DIM, at.DIM";
+                                   << ", which must be the same for all lanes of a wave";
     });
   return result;
-}
-
-LogicalResult wave::verifyExprs(Operation *op, StringRef what, ArrayAttr exprs) {
-  if (exprs)
-    for (Attribute expr : exprs)
-      if (failed(verifyExpr(op, what, cast<ExprAttr>(expr))))
-        return failure();
-  return success();
 }
 
 LogicalResult wave::verifyIndex(Operation *op, MemoryType memory, ArrayAttr index, StringRef what) {
@@ -45,7 +35,7 @@ LogicalResult wave::verifyIndex(Operation *op, MemoryType memory, ArrayAttr inde
   if ((int64_t)index.size() != memory.getRank())
     return op->emitOpError() << "has " << index.size() << " coordinates in its " << what << " of a memory of "
                              << memory.getRank() << " dims; give one for each dim";
-  return verifyExprs(op, what, index);
+  return success();
 }
 
 bool wave::haveSameShape(Type a, Type b) {

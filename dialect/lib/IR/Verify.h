@@ -13,9 +13,8 @@ struct SymbolResource : public mlir::SideEffects::Resource::Base<SymbolResource>
 
 /// Names and values of `symbols(…)` belong together, and each name is a symbol that may stand there.
 mlir::LogicalResult verifySymbols(mlir::Operation *op, mlir::ArrayAttr names, mlir::ValueRange values);
-/// The symbols of an expression are user's or reserved ones.
-mlir::LogicalResult verifyExpr(mlir::Operation *op, llvm::StringRef what, ExprAttr expr);
-mlir::LogicalResult verifyExprs(mlir::Operation *op, llvm::StringRef what, mlir::ArrayAttr exprs);
+/// The expression decides control flow: it depends on no lane.
+mlir::LogicalResult verifyUniform(mlir::Operation *op, llvm::StringRef what, ExprAttr expr);
 /// An index has a coordinate for each dim of the memory.
 mlir::LogicalResult verifyIndex(mlir::Operation *op, MemoryType memory, mlir::ArrayAttr index,
                                 llvm::StringRef what = "index");
