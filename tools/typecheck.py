@@ -26,15 +26,16 @@ CONFIG = """{
   "reportMissingModuleSource": false,
   "executionEnvironments": [
     {"root": "wave_mlir/compiler", "extraPaths": ["."], %(dynamic)s},
+    {"root": "wave_mlir/dialect", "extraPaths": ["."], %(dynamic)s},
     {"root": "wave_mlir/passes", "extraPaths": ["."], %(dynamic)s},
     {"root": "."}
   ]
 }
 """
 # MLIR's bindings find the class of an attribute, type or op at run time (`op.opview.memory`, `value.type.dims`), where
-# their stubs only say Attribute, Type and OpView. In the code that walks IR these rules would ask for a cast in every line.
+# their stubs only say Attribute, Type and OpView. In code that walks IR these rules would ask for a cast in every line.
 DYNAMIC = ("reportAttributeAccessIssue", "reportArgumentType", "reportAssignmentType", "reportCallIssue",
-           "reportGeneralTypeIssues", "reportOperatorIssue", "reportOptionalIterable", "reportOptionalMemberAccess",
+           "reportGeneralTypeIssues", "reportIndexIssue", "reportOperatorIssue", "reportOptionalIterable", "reportOptionalMemberAccess",
            "reportOptionalOperand", "reportReturnType")  # fmt: skip
 
 
