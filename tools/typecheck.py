@@ -34,9 +34,11 @@ CONFIG = """{
 """
 # MLIR's bindings find the class of an attribute, type or op at run time (`op.opview.memory`, `value.type.dims`), where
 # their stubs only say Attribute, Type and OpView. In code that walks IR these rules would ask for a cast in every line.
-DYNAMIC = ("reportAttributeAccessIssue", "reportArgumentType", "reportAssignmentType", "reportCallIssue",
-           "reportGeneralTypeIssues", "reportIndexIssue", "reportOperatorIssue", "reportOptionalIterable", "reportOptionalMemberAccess",
-           "reportOptionalOperand", "reportReturnType")  # fmt: skip
+DYNAMIC = (
+    "reportArgumentType", "reportAssignmentType", "reportAttributeAccessIssue", "reportCallIssue",
+    "reportGeneralTypeIssues", "reportIndexIssue", "reportOperatorIssue", "reportOptionalIterable",
+    "reportOptionalMemberAccess", "reportOptionalOperand", "reportReturnType",
+)  # fmt: skip
 
 
 def installed_package() -> list[Path]:
