@@ -332,4 +332,8 @@ def compile_function(func: ir.Operation, lanes: int, target: str) -> Program:
         compiler.set_roots(argument, set())
     compiler.block(block)
     compiler.emit(lambda cohort: FINISHED)
+    # Constants and storages have their values from the start: a join before them in the text must keep them.
+    initial = [*program.constants, *(p.slot for p in program.storages)]
+    for join, slots in program.visible.items():
+        program.visible[join] = list(dict.fromkeys([*slots, *initial]))
     return program
