@@ -49,7 +49,8 @@ class Shape:
 
     def add(self, product: np.ndarray, accumulator: np.ndarray) -> np.ndarray:
         """product (waves, blocks, m, n) + accumulator (waves, lanes, registers), laid out as the accumulator."""
-        waves = product.shape[0]
+        waves = max(product.shape[0], accumulator.shape[0])
+        product = np.broadcast_to(product, (waves, *product.shape[1:]))
         accumulator = np.broadcast_to(accumulator, (waves, self.lanes, accumulator.shape[2]))
         out = np.empty(accumulator.shape, dtype=product.dtype)
         target = self._accumulator_view(out)
