@@ -50,6 +50,7 @@ lint: $(VENV)/with-test
 # make docs    the reference pages that are generated
 docs: $(VENV)/built
 	@$(PY) tools/pass_docs.py --write
+	@$(PY) tools/dialect_docs.py --write
 
 # make dev    build again in place, with packages that are in .venv already
 dev:
