@@ -85,7 +85,8 @@ def attributes_and_types() -> str:
 def page() -> str:
     """The whole text of the page."""
     parts = [
-        "# The wave dialect\n\nGenerated from the dialect's ODS by `make docs`. How programs look in each form, and the\n"
+        "# The wave dialect\n\n"
+        "Generated from the dialect's ODS by `make docs`. How programs look in each form, and the\n"
         "reserved symbols of expressions, are in [design.md](design.md).\n",
         attributes_and_types(),
     ]
