@@ -1,0 +1,45 @@
+"""What lane and scheduled form promise of each op."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from wave_mlir.compiler.diagnostics import PassError
+from wave_mlir.compiler.form_verifiers.typed import check_bound
+from wave_mlir.compiler.forms import form_verifier
+from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.tile_ir import body_of, expressions, kernels, walk
+from wave_mlir.dialect import TileType
+
+
+@form_verifier("lane", "scheduled")
+def verify_lane(module: ir.Operation) -> None:
+    """No tiles are left, and expressions are over the lane, waves, workgroup, bound symbols and element."""
+    for kernel in kernels(module):
+        info = KernelInfo.of(kernel)
+        known = info.definitions.keys() | set(info.dynamic)
+        for op in walk(body_of(kernel)):
+            _check_no_tiles(op)
+            check_bound(op, known)
+            for _, expr in expressions(op):
+                for name in expr.symbols:
+                    if name.startswith("at."):
+                        raise PassError(op, f"{name} in {expr} is a coordinate of a tile; wave-expand replaces it")
+
+
+@form_verifier("scheduled")
+def verify_split(module: ir.Operation) -> None:
+    """No access depends on the element of its vector."""
+    for kernel in kernels(module):
+        for op in walk(body_of(kernel)):
+            if op.name in ("wave.read", "wave.write"):
+                for expr in op.attributes.get("index", ()):
+                    if "el" in expr.symbols:
+                        raise PassError(op, f"the index has el in {expr}; wave-split-accesses removes it")
+
+
+def _check_no_tiles(op: ir.Operation) -> None:
+    values = (*op.operands, *op.results, *(a for region in op.regions for block in region for a in block.arguments))
+    for value in values:
+        if isinstance(value.type, TileType):
+            raise PassError(op, f"a value of type {value.type} is left; wave-expand makes vectors of it")

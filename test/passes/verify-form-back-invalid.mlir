@@ -1,0 +1,73 @@
+// RUN: wave-opt %s --split-input-file --verify-diagnostics --wave-verify-form
+
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  // expected-error@+1 {{argument 0 is in shared space; wave-promote moves it}}
+  wave.kernel @k(%a: !wave.memory<[M], f32, shared>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{is a coordinate of a tile; wave-expand replaces it}}
+    %v = wave.read %a index [at.M] : !wave.memory<[M], f32, global> -> vector<1xf32>
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{this buffer has no offset; wave-pack-shared gives it one}}
+    %l = wave.allocate : !wave.memory<[128], f32, shared>
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-note@+1 {{the other buffer}}
+    %l = wave.allocate offset 0 : !wave.memory<[128], f32, shared>
+    // expected-error@+1 {{this buffer overlaps another one}}
+    %m = wave.allocate offset 496 : !wave.memory<[128], f32, shared>
+    wave.return
+  }
+}
+
+// -----
+
+// The barrier serves the trip, and nothing the next one.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 128, K = 256}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate offset 0 : !wave.memory<[128], f32, shared>
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    wave.iterate K iv(%k) trips(8) {
+      // expected-error@+1 {{no barrier separates this access to LDS from an earlier one; run wave-place-barriers}}
+      wave.write %zero, %l index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, shared>
+      wave.shared_memory_barrier
+      // expected-note@+1 {{the earlier access}}
+      %v = wave.read %l index [lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+      wave.yield
+    }
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "gpu", wave.target = "gfx942"} {
+  // expected-error@+1 {{wave.kernel is left in gpu form; wave-to-gpu lowers it}}
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 128} {
+    wave.return
+  }
+}
