@@ -14,6 +14,7 @@ from .diagnostics import PassError
 from .kernel_info import KernelInfo
 from .lane_values import Lanes, LaneValue, layout_of, rechunk
 from .targets import MmaKind, TargetError
+from .tile_ir import bound_names
 
 _COPIED_FLAGS = ("is_volatile", "nontemporal")
 
@@ -108,7 +109,8 @@ class Expander:
     def _index(self, op: ir.Operation, layout: Layout, chunk: int) -> ir.ArrayAttr:
         at = self.lanes.coordinates(layout, chunk)
         facts = self.lanes.facts(self.lanes.width(layout))
-        exprs = [self.info.resolve(Expr(e)).subs(at).simplify(facts) for e in op.attributes["index"]]
+        bound = bound_names(op)
+        exprs = [self.info.resolve(Expr(e), bound).subs(at).simplify(facts) for e in op.attributes["index"]]
         return ir.ArrayAttr.get(exprs)
 
     def _access(self, op: ir.Operation, layout: Layout, chunk: int, once: bool) -> tuple[list, dict, list[int]]:
@@ -184,20 +186,21 @@ class Expander:
         self.values[op.results[0]] = LaneValue((value,) * self.lanes.chunk_count(layout), kind.shape[0])
         return True
 
-    def _mask_op(self, op: ir.Operation) -> bool:
+    def _expression(self, op: ir.Operation) -> bool:
+        """mask, apply_expr: the expression of each element, over its coordinates."""
         tile = op.results[0].type
         if not is_tile(tile):
             return False
         layout, kind = layout_of(tile), self.lanes.chunk_type(tile)
         facts = self.lanes.facts(kind.shape[0])
-        expr = self.info.resolve(Expr(op.attributes["expr"]))
+        expr = self.info.resolve(Expr(op.attributes["expr"]), bound_names(op))
         chunks = []
         for chunk in range(self.lanes.chunk_count(layout)):
             attributes = {"expr": expr.subs(self.lanes.coordinates(layout, chunk)).simplify(facts)}
             if "symbol_names" in op.attributes:
                 attributes["symbol_names"] = op.attributes["symbol_names"]
             symbols = [self._symbol_operand(v, layout, chunk) for v in op.opview.symbol_values]
-            chunks.append(ir.Operation.create("wave.mask", [kind], symbols, attributes).results[0])
+            chunks.append(ir.Operation.create(op.name, [kind], symbols, attributes).results[0])
         self.values[op.results[0]] = LaneValue(tuple(chunks), kind.shape[0])
         return True
 
@@ -339,7 +342,8 @@ _HANDLERS: dict[str, Callable[[Expander, ir.Operation], bool]] = {
     "wave.read": Expander._read,
     "wave.write": Expander._write,
     "wave.register": Expander._register,
-    "wave.mask": Expander._mask_op,
+    "wave.mask": Expander._expression,
+    "wave.apply_expr": Expander._expression,
     "wave.permute": Expander._rename,
     "wave.relayout": Expander._relayout,
     "wave.mma": Expander._mma,

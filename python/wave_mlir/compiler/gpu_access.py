@@ -9,6 +9,7 @@ from wave_mlir.dialect import Expr, MemoryType
 
 from .diagnostics import PassError
 from .gpu_function import GpuFunction, flat_memref
+from .tile_ir import bound_names
 
 _MAX_ALIGNMENT = 16
 
@@ -118,7 +119,8 @@ def _element_bytes(element: ir.Type) -> int:
 
 def _place(function: GpuFunction, op: ir.Operation, memory: ir.Value) -> tuple[ir.Value, int]:
     """The linear offset of an access as a value, and its alignment in bytes."""
-    index = [function.info.resolve(e) for e in op.opview.index]
+    bound = bound_names(op)
+    index = [function.info.resolve(e, bound) for e in op.opview.index]
     linear = linear_index(function, memory, index)
     if "el" in linear.symbols:
         raise PassError(op, "the index still depends on the element; run wave-split-accesses before wave-to-gpu")

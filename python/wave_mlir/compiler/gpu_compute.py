@@ -9,6 +9,7 @@ from .diagnostics import PassError
 from .gpu_access import as_index, index_operands
 from .gpu_function import GpuFunction
 from .targets import MmaKind, TargetError
+from .tile_ir import bound_names
 
 _I32 = 32
 
@@ -90,7 +91,7 @@ def lower_expr_value(function: GpuFunction, op: ir.Operation) -> None:
     kind = result.type
     element = kind.element_type if isinstance(kind, ir.VectorType) else kind
     count = kind.shape[0] if isinstance(kind, ir.VectorType) else 1
-    expr = function.info.resolve(op.opview.expr)
+    expr = function.info.resolve(op.opview.expr, bound_names(op))
     with op.location, ir.InsertionPoint(op):
         values = []
         for number in range(count):
@@ -178,7 +179,7 @@ def open_loop(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operation, ir
         raise PassError(op, "the loop has no trip count; run wave-bind-symbols before wave-to-gpu")
     body = op.regions[0].blocks[0]
     with op.location, ir.InsertionPoint(op):
-        trips = function.info.resolve(op.opview.trips)
+        trips = function.info.resolve(op.opview.trips, bound_names(op))
         bound = function.emitter.emit(trips, op, index_operands(op))
         zero, one = (arith.ConstantOp(ir.IndexType.get(), n).result for n in (0, 1))
         loop = scf.ForOp(zero, bound, one, list(view.init_args))
@@ -203,7 +204,7 @@ def open_conditional(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operat
     types = [r.type for r in op.results]
     with op.location, ir.InsertionPoint(op):
         if "condition" in op.attributes:
-            expr = function.info.resolve(view.condition)
+            expr = function.info.resolve(view.condition, bound_names(op))
             condition = function.emitter.emit(expr, op, index_operands(op))
         else:
             condition = _scalar(view.condition_value)
