@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mlir import ir
 from mlir.dialects import arith, vector
@@ -12,7 +12,7 @@ from wave_mlir.dialect import Expr, Layout, TileType, plan
 from . import expand_elementwise as elementwise
 from .diagnostics import PassError
 from .kernel_info import KernelInfo
-from .lane_values import Lanes, LaneValue, layout_of, rechunk
+from .lane_values import Lanes, LaneValue, concatenate, layout_of, rechunk
 from .targets import MmaKind, TargetError
 from .tile_ir import bound_names
 
@@ -143,7 +143,12 @@ class Expander:
         held = self.get(value)
         if held.registers == 1:
             return held.chunks[0]
-        return rechunk(held, width).chunks[chunk]
+        own = TileType(value.type).dims
+        if set(own) >= set(layout.dims):
+            return rechunk(held, width).chunks[chunk]
+        single = rechunk(held, 1).chunks
+        numbers = [_register_without(layout, own, chunk * width + i) for i in range(width)]
+        return concatenate([single[number] for number in numbers])
 
     def _read(self, op: ir.Operation) -> bool:
         tile = op.results[0].type
@@ -331,6 +336,17 @@ class Expander:
             return False
         ir.Operation.create("wave.yield", [], self._flat_values(list(op.operands)))
         return True
+
+
+def _register_without(layout: Layout, dims: Sequence[str], register: int) -> int:
+    """The register of a tile with these of the layout's dims only that holds what `register` stands for along them."""
+    number, scale = 0, 1
+    for extent, dim, _ in layout.digits.get("reg", []):
+        register, digit = divmod(register, extent)
+        if dim is None or dim in dims:
+            number += digit * scale
+            scale *= extent
+    return number
 
 
 _SEGMENTS = {
