@@ -28,6 +28,14 @@ static void interrupted() {
   _exit(130);
 }
 
+// A pass may not load a dialect while it runs, and making an op of one that is not loaded ends the process. So the
+// dialects that passes written in Python create ops of are there whenever the wave dialect is.
+static void loadWhatPassesCreate(mlir::MLIRContext *context, wave::WaveDialect *) {
+  for (const char *name : {"affine", "amdgpu", "arith", "cf", "func", "gpu", "index", "llvm", "math", "memref", "rocdl",
+                           "scf", "ub", "vector"})
+    context->getOrLoadDialect(name);
+}
+
 int waveOptMain(int argc, char **argv) {
   declarePythonFlags();
   llvm::sys::SetInterruptFunction(interrupted);
@@ -35,5 +43,6 @@ int waveOptMain(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registry.insert<wave::WaveDialect>();
+  registry.addExtension(loadWhatPassesCreate);
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "wave-opt\n", registry));
 }

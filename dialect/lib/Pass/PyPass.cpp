@@ -1,6 +1,6 @@
 //===- PyPass.cpp - passes with a foreign body in MLIR's registry ---------------===//
-#include "Dialects.h"
 #include "wave/PassBridge.h"
+#include "wave/Wave.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
 #include "mlir/IR/Diagnostics.h"
@@ -76,7 +76,8 @@ struct CallbackPass : Pass {
   StringRef getName() const override { return info->name; }
   StringRef getArgument() const override { return info->name; }
   StringRef getDescription() const override { return info->description; }
-  void getDependentDialects(DialectRegistry &registry) const override { wave::insertPassDialects(registry); }
+  // mlir-opt's contexts load the others with it (OptMain.cpp), Python's have all.
+  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<wave::WaveDialect>(); }
   bool canScheduleOn(RegisteredOperationName n) const override {
     return info->opName.empty() || n.getStringRef() == info->opName;
   }
