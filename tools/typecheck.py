@@ -2,6 +2,9 @@
 
     python tools/typecheck.py [pyright's arguments]
 
+The bindings of MLIR downcast at run time: `op.attributes["x"]` is a StringAttr where it is one, while their stubs only
+know Attribute. So the tree has a copy of the stubs in which what is downcast is Any.
+
 pyright cannot follow the editable install's import hook, and `passes/` is not below `python/`. Run it with the Python
 that has wave_mlir installed. Its paths are printed as those of the sources. Exit code: pyright's.
 """
@@ -10,6 +13,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,11 +36,10 @@ CONFIG = """{
   ]
 }
 """
-# MLIR's bindings find the class of an attribute, type or op at run time (`op.opview.memory`, `value.type.dims`), where
-# their stubs only say Attribute, Type and OpView. In code that walks IR these rules would ask for a cast in every line.
+# What a form promises (a tile has dims and a layout) is no part of the types: in code that walks IR these rules would
+# ask for a check of each.
 DYNAMIC = (
-    "reportArgumentType", "reportAssignmentType", "reportAttributeAccessIssue", "reportCallIssue",
-    "reportGeneralTypeIssues", "reportIndexIssue", "reportOperatorIssue", "reportOptionalIterable",
+    "reportArgumentType", "reportAssignmentType", "reportCallIssue", "reportOperatorIssue", "reportOptionalIterable",
     "reportOptionalMemberAccess", "reportOptionalOperand", "reportReturnType",
 )  # fmt: skip
 
@@ -58,6 +61,38 @@ def link(source: Path, destination: Path) -> None:
             os.symlink(path, target)
 
 
+# Results that the bindings give as their most derived class.
+_DOWNCAST = re.compile(r"-> (?:_ods_ir\.)?(?:Attribute|Type|OpView)(?: \| None)?:|-> _Optional\[_ods_ir\.Attribute\]:")
+_CLASS = re.compile(r"^class (?:Attribute|Type|OpView)\b.*:$", re.MULTILINE)
+_ANY_MEMBERS = """
+    def __getattr__(self, name: str) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __getitem__(self, key: Any) -> Any: ...
+    def __len__(self) -> int: ...
+"""
+
+
+def say_what_is_downcast(path: Path, *, classes: bool = False) -> None:
+    """Replace a link by a copy in which results that are downcast, and members of base classes, are Any."""
+    text = _DOWNCAST.sub("-> Any:", path.read_text(encoding="utf-8"))
+    if classes:
+        text = _CLASS.sub(lambda m: m[0] + _ANY_MEMBERS, text)
+    path.unlink()
+    path.write_text("from typing import Any\n" + text, encoding="utf-8")
+
+
+def link_bindings() -> None:
+    """MLIR's bindings, without headers and libraries."""
+    spec = importlib.util.find_spec("mlir")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        for part in ("dialects", "extras", "_mlir_libs/_mlir"):
+            link(Path(folder) / part, TREE / "mlir" / part)
+        for pattern in ("*.py", "_mlir_libs/*.py", "_mlir_libs/*.pyi", "_mlir_libs/*.so"):
+            for path in sorted(Path(folder).glob(pattern)):
+                os.symlink(path, TREE / "mlir" / path.relative_to(folder))
+    say_what_is_downcast(TREE / "mlir/_mlir_libs/_mlir/ir.pyi", classes=True)
+
+
 def build_tree() -> None:
     """Make the tree of links anew."""
     shutil.rmtree(TREE, ignore_errors=True)
@@ -67,6 +102,8 @@ def build_tree() -> None:
     for folder in installed_package():
         if (folder / "_wave.pyi").exists() or list(folder.glob("_wave*.so")):
             link(folder, package)
+    link_bindings()
+    say_what_is_downcast(package / "dialect/_wave_ops_gen.py")
     (TREE / "pyrightconfig.json").write_text(CONFIG % {"dynamic": ", ".join(f'"{rule}": "none"' for rule in DYNAMIC)})
 
 
