@@ -218,9 +218,12 @@ ABI = f"""
 module attributes {{wave.form = "gpu", wave.target = "gfx942", gpu.container_module}} {{
   gpu.module @m {{
     gpu.func @scale(%x: memref<?xf32, {GLOBAL}>, %o: memref<?xf32, {GLOBAL}>, %f: f32, %M: i32) kernel attributes {{
-        known_block_size = array<i32: 64, 1, 1>, wave.grid = [#wave.expr<M ceildiv 64>, #wave.expr<1>, #wave.expr<1>], wave.symbols = {{N = 4}},
-        wave.args = [{{kind = "memory", name = "x", dtype = f32, shape = [#wave.expr<M>, #wave.expr<N>], access = "read"}},
-                     {{kind = "memory", name = "o", dtype = f32, shape = [#wave.expr<M>, #wave.expr<N>], access = "write"}},
+        known_block_size = array<i32: 64, 1, 1>, wave.grid = [#wave.expr<M ceildiv 64>, #wave.expr<1>, #wave.expr<1>],
+        wave.symbols = {{N = 4}},
+        wave.args = [{{kind = "memory", name = "x", dtype = f32,
+                       shape = [#wave.expr<M>, #wave.expr<N>], access = "read"}},
+                     {{kind = "memory", name = "o", dtype = f32,
+                       shape = [#wave.expr<M>, #wave.expr<N>], access = "write"}},
                      {{kind = "scalar", name = "f", dtype = f32}}, {{kind = "symbol", name = "M"}}]}} {{
       %t = gpu.thread_id x
       %b = gpu.block_id x
