@@ -38,22 +38,31 @@ def verify_barriers(module: ir.Operation) -> None:
         _run(body_of(kernel), _Pending(), ("wave.shared_memory_barrier", *fences))
 
 
+Trip = tuple[int, ...]
+"""Which trip of each loop around: 0 or 1, outermost first."""
+Accesses = dict[ir.Value, tuple[tuple[ir.Operation, Trip], ...]]
+
+
 @dataclass
 class _Pending:
     """Accesses since the last barrier, by buffer."""
 
-    reads: dict[ir.Value, ir.Operation] = field(default_factory=dict)
-    writes: dict[ir.Value, ir.Operation] = field(default_factory=dict)
+    reads: Accesses = field(default_factory=dict)
+    writes: Accesses = field(default_factory=dict)
 
     def copy(self) -> _Pending:
         return _Pending(dict(self.reads), dict(self.writes))
 
     def join(self, other: _Pending) -> _Pending:
         """What may be pending when one of two ways was taken."""
-        return _Pending(self.reads | other.reads, self.writes | other.writes)
+        return _Pending(_union(self.reads, other.reads), _union(self.writes, other.writes))
 
 
-def _run(block: ir.Block, pending: _Pending, synchronising: tuple[str, ...]) -> _Pending:
+def _union(a: Accesses, b: Accesses) -> Accesses:
+    return a | {memory: (*a.get(memory, ()), *entries) for memory, entries in b.items()}
+
+
+def _run(block: ir.Block, pending: _Pending, synchronising: tuple[str, ...], trip: Trip = ()) -> _Pending:
     """Execute a block abstractly: a loop none or two times, each branch of a conditional or none."""
     for view in block.operations:
         op = view.operation
@@ -64,16 +73,16 @@ def _run(block: ir.Block, pending: _Pending, synchronising: tuple[str, ...]) -> 
             for region in op.regions:
                 for inner in region.blocks:
                     way = pending.copy()
-                    for _ in range(2 if op.name == "wave.iterate" else 1):
-                        way = _run(inner, way, synchronising)
+                    for number in range(2) if op.name == "wave.iterate" else (None,):
+                        way = _run(inner, way, synchronising, trip if number is None else (*trip, number))
                     after = after.join(way)
             pending = after
         else:
-            _access(op, pending)
+            _access(op, pending, trip)
     return pending
 
 
-def _access(op: ir.Operation, pending: _Pending) -> None:
+def _access(op: ir.Operation, pending: _Pending, trip: Trip) -> None:
     if op.name == "wave.read":
         memory, conflicts, into = op.opview.memory, (pending.writes,), pending.reads
     elif op.name in ("wave.write", "wave.atomic", "wave.gather_to_shared"):
@@ -83,8 +92,15 @@ def _access(op: ir.Operation, pending: _Pending) -> None:
         return
     if isinstance(memory.owner, ir.Block):
         return
-    for earlier in conflicts:
-        if memory in earlier:
-            text = "no barrier separates this access to LDS from an earlier one; run wave-place-barriers"
-            raise PassError(op, text).note(earlier[memory], "the earlier access")
-    into[memory] = op
+    for entries in conflicts:
+        for earlier, then in entries.get(memory, ()):
+            if not (then == trip and _are_copies(earlier, op)):
+                text = "no barrier separates this access to LDS from an earlier one; run wave-place-barriers"
+                raise PassError(op, text).note(earlier, "the earlier access")
+    into[memory] = (*into.get(memory, ()), (op, trip))
+
+
+def _are_copies(a: ir.Operation, b: ir.Operation) -> bool:
+    """Whether both write parts of one tile, each element of which has one owner: they cannot meet in one trip."""
+    tiles = [str(op.attributes["wave.provenance"]["op"]) for op in (a, b) if "wave.provenance" in op.attributes]
+    return len(tiles) == 2 and tiles[0] == tiles[1]
