@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
-from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.kernel_info import KernelInfo
-from wave_mlir.compiler.lds import ALIGNMENT, Buffer, buffers
+from wave_mlir.compiler.lds import aligned, buffers, check_fits
 from wave_mlir.compiler.pass_registry import Pass, option, register_pass
 
 
@@ -45,20 +44,7 @@ class PackShared(Pass):
         end = 0
         found = buffers(kernel, info)
         for buffer in found:
-            offset = -(-end // ALIGNMENT) * ALIGNMENT
+            offset = aligned(end)
             buffer.op.attributes["offset"] = ir.IntegerAttr.get(i64, offset)
             end = offset + buffer.bytes
-        if end > limit:
-            raise _over_limit(kernel, info, found, end, limit)
-
-
-def _over_limit(kernel: ir.Operation, info: KernelInfo, found: list[Buffer], end: int, limit: int) -> PassError:
-    name = ir.StringAttr(kernel.attributes["sym_name"]).value
-    error = PassError(
-        kernel,
-        f"kernel '{name}' needs {end} bytes of LDS and {info.target.name} has {limit} a workgroup; "
-        "use smaller tiles or keep an operand out of shared space",
-    )
-    for buffer in found:
-        error.note(buffer.op, f"{buffer.bytes} bytes: {buffer.op.results[0].type}")
-    return error
+        check_fits(kernel, info, found, limit)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.lds import buffers, check_fits
 from wave_mlir.compiler.pass_registry import Pass, register_pass
 from wave_mlir.dialect import Expr, Layout, MemoryType, TileType
 
@@ -60,7 +61,9 @@ class _Group:
 class _Promoter:
     def __init__(self, info: KernelInfo, kernel: ir.Operation) -> None:
         self.info = info
+        self.kernel = kernel
         self.entry = kernel.regions[0].blocks[0]
+        self.buffer: ir.Operation | None = None  # the last one allocated
         self.shared = [a for a in self.entry.arguments if _in_shared(a.type)]
 
     def run(self) -> None:
@@ -73,6 +76,8 @@ class _Promoter:
         for argument in self.shared:
             memory = MemoryType(argument.type)
             argument.set_type(MemoryType.get(memory.shape, memory.element_type, "global", memory.strides))
+        # said here already, before what does not fit is unrolled
+        check_fits(self.kernel, self.info, buffers(self.kernel, self.info), self.info.target.lds_bytes)
 
     # --- which reads go together -----------------------------------------------------------------
     def _collect(self, block: ir.Block, groups: list[_Group]) -> None:
@@ -136,8 +141,10 @@ class _Promoter:
         extents = Layout(tile.layout).extents
         shape = [Expr.constant(extents[d]) for d in dims]
         memory = MemoryType.get(shape, tile.element_type, "shared")
-        with read.location, ir.InsertionPoint.at_block_begin(self.entry):
-            return ir.Operation.create("wave.allocate", [memory]).results[0]
+        begin = ir.InsertionPoint.at_block_begin(self.entry)
+        with read.location, begin if self.buffer is None else ir.InsertionPoint.after(self.buffer):
+            self.buffer = ir.Operation.create("wave.allocate", [memory])
+        return self.buffer.results[0]
 
     def _read_back(self, read: ir.Operation, buffer: ir.Value, dims: list[str]) -> None:
         attributes = {

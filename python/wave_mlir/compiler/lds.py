@@ -66,3 +66,26 @@ def buffers(kernel: ir.Operation, info: KernelInfo) -> list[Buffer]:
 def lds_bytes_of(kernel: ir.Operation, info: KernelInfo) -> int:
     """Bytes of LDS that a packed kernel uses: the end of its last buffer."""
     return max((b.offset + b.bytes for b in buffers(kernel, info) if b.offset is not None), default=0)
+
+
+def aligned(offset: int) -> int:
+    """The first place for a buffer at or after an offset."""
+    return -(-offset // ALIGNMENT) * ALIGNMENT
+
+
+def check_fits(kernel: ir.Operation, info: KernelInfo, found: list[Buffer], limit: int) -> None:
+    """Raise PassError, listing the buffers, when these laid one after the other need more than `limit` bytes."""
+    end = 0
+    for buffer in found:
+        end = aligned(end) + buffer.bytes
+    if end <= limit:
+        return
+    name = ir.StringAttr(kernel.attributes["sym_name"]).value
+    error = PassError(
+        kernel,
+        f"kernel '{name}' needs {end} bytes of LDS and {info.target.name} has {limit} a workgroup; "
+        "use smaller tiles or keep an operand out of shared space",
+    )
+    for buffer in found:
+        error.note(buffer.op, f"{buffer.bytes} bytes: {buffer.op.results[0].type}")
+    raise error
