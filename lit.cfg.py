@@ -40,6 +40,7 @@ config.excludes = ["unit", "kernels", "Inputs", "build", "docs", "examples", "be
 config.test_source_root = str(root)  # noqa: F821
 config.test_exec_root = str(root / "build" / "lit")  # noqa: F821
 config.environment["PYTHONHASHSEED"] = "random"  # noqa: F821
+config.environment["WAVE_VERIFY_FORMS"] = "1"  # noqa: F821  (the module's form is checked after each pass)
 for name in ("WAVE_SECOND_OPINION", "HOME", "LANG"):
     if name in os.environ:
         config.environment[name] = os.environ[name]  # noqa: F821

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import pytest
 import second_opinion
+
+os.environ["WAVE_VERIFY_FORMS"] = "1"  # before wave_mlir is imported: all tests check the form after each pass
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from mlir import ir
 from mlir.passmanager import PassManager
-from wave_mlir.compiler import forms
+from wave_mlir.compiler import forms, pass_registry
 from wave_mlir.compiler.diagnostics import CompileError, emit_error, emit_warning
 from wave_mlir.compiler.pass_registry import (
     Pass,
@@ -286,9 +286,15 @@ def test_verify_forms_runs_the_forms_verifiers(module, monkeypatch):
     with pytest.raises(CompileError, match="not really lane form"):
         run_passes(module, "wave-test-step", verify_forms=True)
     forms.set_form(module.operation, "staged")
+    monkeypatch.setattr(pass_registry, "_verify_forms", False)
     run_passes(module, "wave-test-step")
     with pytest.raises(CompileError, match="not really lane form"):
         run_passes(module, "wave-verify-form")
+
+
+def test_all_tests_verify_forms():
+    """What test/conftest.py and lit.cfg.py set holds here: each pass of each test is checked."""
+    assert pass_registry.set_verify_forms(True) is True
 
 
 def test_timing_by_pass(module):
