@@ -8,7 +8,7 @@ PY = $(VENV)/bin/python
 PIP = $(PY) -m pip --disable-pip-version-check --no-input --retries 10 --timeout 60 install -q --progress-bar off
 
 # What the extension is built from; sources in Python are used in place.
-BUILD_INPUTS = pyproject.toml CMakeLists.txt $(shell find dialect -type f)
+BUILD_INPUTS = pyproject.toml CMakeLists.txt $(shell find dialect machine -type f)
 
 .DEFAULT_GOAL = help
 .DELETE_ON_ERROR:

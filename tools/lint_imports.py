@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "passes": _PASSES,
     "sim": _OUTPUT,
     "report": _OUTPUT,
-    "isa": _OUTPUT,
+    "isa": _OUTPUT | {"report"},
     "runtime": _OUTPUT,
     "lang": {"dialect"},
     "wave": _PASSES | {"lang"},

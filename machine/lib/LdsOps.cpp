@@ -1,0 +1,7 @@
+#include "machine/Run.h"
+
+namespace machine {
+
+Table ldsOps() { return {nullptr, 0}; }
+
+} // namespace machine

@@ -1,0 +1,3 @@
+#include "machine/Memory.h"
+
+namespace machine {} // namespace machine

@@ -1,0 +1,7 @@
+#include "machine/Run.h"
+
+namespace machine {
+
+Table vectorOps() { return {nullptr, 0}; }
+
+} // namespace machine
