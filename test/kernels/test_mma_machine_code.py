@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import machine
 import mma_probe
 import numpy as np
 import pytest
 from mma_probe import ACC, LHS, RHS, pack, unpack
 from wave_mlir.compiler import targets
 from wave_mlir.compiler.targets import MmaKind, Target
+
+import machine
 
 ALL = targets.all_targets()
 RUNNABLE = [(t, k) for t in ALL if t.name in ("gfx942", "gfx950") for k in t.kinds]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-import machine
 import pytest
 from wave_mlir.compiler import targets
 from wave_mlir.compiler.targets import TargetError, resolve_alias
+
+import machine
 
 ALL = targets.all_targets()
 every_target = pytest.mark.parametrize("target", ALL, ids=lambda t: t.name)
