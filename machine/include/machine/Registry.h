@@ -6,7 +6,19 @@
 //   sbool: a 64-bit lane mask in scalar registers (carry, VOPC result, select mask);
 //   "=" separates; a leading "+" of a destination says that its old value is read too (v_fmac, v_mac, d16_hi loads);
 //   simm16, label, hwreg, waitcnt, sendmsg: immediates, in Instruction::offset (label: in target);
-//   addr, saddr, off: see the memory families. "?" after a type: may be left out in the text.
+//   "?" after a type: may be left out in the text (its operand is Kind::None). A left-out destination is told by the number of
+//   operands: "global_atomic_add v[0:1], v2, off" against "global_atomic_add v3, v[0:1], v2, off sc0".
+// Memory types, operands in dst/src in the order of the signature as everywhere; `dwords` is what is written in the text:
+//   vaddr: one or two vector registers, or `off` (Kind::None);
+//   saddr: a scalar register or pair, or `off` (Kind::None; kSaddr is set when it is not off);
+//   soff: of SMEM: a scalar register (also m0), or an immediate, which goes to Instruction::offset and leaves Kind::None;
+//     "s4 offset:0x10" gives both;
+//   scalar types (b32, b64, b128 ...) of SMEM, of MUBUF's descriptor (b128) and of its scalar offset (b32) are Sgpr or Constant.
+// E.g. global_load_dwordx4 "b128 = vaddr saddr", global_store_dword "= vaddr b32 saddr", global_atomic_add
+//   "b32? = vaddr b32 saddr", flat_load_dword "b32 = vaddr", buffer_load_dword "b32? = vaddr b128 b32" (left out with `lds`),
+//   buffer_store_dword and buffer_atomic_add "= b32 vaddr b128 b32" (an atomic with sc0 returns in its data register),
+//   s_load_dwordx2 "b64 = b64 soff", ds_write2_b32 "= b32 b32 b32", ds_read_b64 "b64 = b32" (offset0/offset1, offset: in
+//   Instruction::offset, offset1; swizzle(...) as the 16-bit offset), s_waitcnt "= waitcnt" (the 16-bit field in offset).
 // The encoder (Python) reads signatures to turn constants into raw bits and to set Operand::dwords.
 #pragma once
 #include "machine/Instruction.h"
