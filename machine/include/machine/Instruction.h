@@ -64,7 +64,9 @@ struct Instruction {
   int32_t offset;   // DS offset0 or offset; MUBUF, FLAT and SMEM immediate; SOPP/SOPK immediate
   int32_t offset1;  // DS offset1
   uint8_t omod;     // 0, 1: x2, 2: x4, 3: /2
-  uint8_t opsel, opselhi, neglo, neghi; // bit per source; opsel bit 3: destination's high half
+  // Bit per source; opsel bit 3: destination's high half. In VOP3 the last entry of the text's list is the destination's,
+  // so it goes to bit 3 when there are fewer than four. v_mfma_scale: bits 0 and 1, of the two scales; absent means 0.
+  uint8_t opsel, opselhi, neglo, neghi;
   uint8_t dstsel, dstunused;            // Sel, Unused
   uint8_t rowmask, bankmask;            // DPP
   uint8_t cbsz, abid, blgp;             // MFMA, f8f6f4 formats

@@ -4,6 +4,8 @@
 // Types: b/u/i/f with the number of bits (f16, bf16, u24, b96 ...): raw bits, a lane's value;
 //   a number after x: so many (f16x2 packed in one register, f32x2 in two);
 //   sbool: a 64-bit lane mask in scalar registers (carry, VOPC result, select mask);
+//   "-" after a type: the text may give fewer registers, Operand::dwords says how many (matrices of 4, 6 and 8 bits);
+//   a constant for a type of several registers is the raw bits of one element, which the handler repeats;
 //   "=" separates; a leading "+" of a destination says that its old value is read too (v_fmac, v_mac, d16_hi loads);
 //   simm16, label, hwreg, waitcnt, sendmsg: immediates, in Instruction::offset (label: in target);
 //   "?" after a type: may be left out in the text (its operand is Kind::None). A left-out destination is told by the number of
