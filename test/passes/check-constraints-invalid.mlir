@@ -511,3 +511,14 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// A memory of less than no elements.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{a has -8 elements along M; it cannot be negative}}
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = L - 72, L = 64}
+      constraints [#wave.workgroup<M, 64, x>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from mlir import ir
 
-from wave_mlir.dialect import Expr, TileType
+from wave_mlir.dialect import Expr, MemoryType, TileType
 
 from .diagnostics import PassError
 from .kernel_info import AXES, KernelInfo
@@ -22,6 +22,7 @@ def check_kernel(kernel: ir.OpView) -> None:
     """Raises PassError at the kernel (constraints have no location of their own) or at the op that breaks one."""
     info = KernelInfo.of(kernel)
     _check_hardware(info)
+    _check_extents(info)
     _check_duplicates(info)
     for wave in info.constraints.wave:
         info.wave_axis(wave.dim)
@@ -50,6 +51,15 @@ def _check_hardware(info: KernelInfo) -> None:
             target.mma(hardware.mma)
         except ValueError as e:
             raise PassError(info.kernel, str(e)) from None
+
+
+def _check_extents(info: KernelInfo) -> None:
+    """No memory has a dim of less than no elements."""
+    for argument, name in zip(body_of(info.kernel).arguments, info.kernel.attributes["arg_names"], strict=True):
+        for extent in MemoryType(argument.type).shape if isinstance(argument.type, MemoryType) else ():
+            size = info.resolve(extent).constant_value
+            if size is not None and size < 0:
+                raise PassError(info.kernel, f"{name.value} has {size} elements along {extent}; it cannot be negative")
 
 
 def _check_duplicates(info: KernelInfo) -> None:

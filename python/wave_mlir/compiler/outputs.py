@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import tempfile
@@ -15,24 +16,44 @@ from .abi import KernelABI
 def write_atomically(files: Mapping[str | os.PathLike[str], str | bytes]) -> None:
     """Write all files, each by renaming a complete temporary one; if one cannot be written, none stays behind.
 
-    Raises OSError.
+    A symbolic link is followed; what is there and is no regular file (a device, a pipe) is written to as it is.
+    Raises OSError with the file's name as it was given.
     """
-    ready: list[tuple[str, Path]] = []
+    for name in files:
+        _check_writable(name)
+    ready: list[tuple[str, str]] = []
+    moved: list[str] = []
+    name: str | os.PathLike[str] = ""
     try:
         for name, content in files.items():
-            path = Path(name)
-            handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+            data = content.encode() if isinstance(content, str) else content
+            path = os.path.realpath(name)
+            if os.path.exists(path) and not os.path.isfile(path):
+                Path(path).write_bytes(data)
+                continue
+            handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=os.path.dirname(path))
             ready.append((temporary, path))
             with os.fdopen(handle, "wb") as file:
-                file.write(content.encode() if isinstance(content, str) else content)
+                file.write(data)
             os.chmod(temporary, 0o666 & ~_umask())
         for temporary, path in ready:
             os.replace(temporary, path)
-    except OSError:
-        for temporary, _ in ready:
+            moved.append(path)
+    except BaseException as error:  # an interrupt too
+        for leftover in (*moved, *(temporary for temporary, _ in ready)):
             with contextlib.suppress(OSError):
-                os.unlink(temporary)
+                os.unlink(leftover)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, os.fspath(name)) from None
         raise
+
+
+def _check_writable(name: str | os.PathLike[str]) -> None:
+    """Raises OSError for a folder and for a file that is write-protected."""
+    if os.path.isdir(name):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(name))
+    if os.path.exists(name) and not os.access(name, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(name))
 
 
 def _umask() -> int:

@@ -24,15 +24,9 @@ _METADATA_NOTE = 32
 
 
 def analyze_file(path: str | os.PathLike[str]) -> Report:
-    """Statistics of an assembly file or a code object. Raises AssemblyError (also when the file cannot be read)."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise AssemblyError(f"{path}: {error.strerror}") from None
-    try:
-        return analyze_hsaco(data) if data[:4] == b"\x7fELF" else analyze(data.decode(errors="replace"))
-    except AssemblyError as error:
-        raise AssemblyError(f"{path}: {error}") from None
+    """Statistics of an assembly file or a code object. Raises AssemblyError, and OSError for an unreadable file."""
+    data = Path(path).read_bytes()
+    return analyze_hsaco(data) if data[:4] == b"\x7fELF" else analyze(data.decode(errors="replace"))
 
 
 def analyze_hsaco(data: bytes) -> Report:

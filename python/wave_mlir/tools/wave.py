@@ -4,7 +4,7 @@
     wave run FILE.mlir [--set M=100 ...] [--seed N]
     wave report FILE.mlir|FILE.s|FILE.hsaco [--json]
 
-Errors are located and end with exit code 1 (2 for wrong usage); a file is written whole or not at all.
+Errors are located and end with exit code 1, an interrupt with 130; a file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 from wave_mlir import report
 from wave_mlir.compiler import driver, forms, outputs
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
 
 _BINARY = ("obj", "hsaco")
+_LARGEST_VALUE = 2**63 - 1
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,11 +34,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         for diagnostic in error.diagnostics:
             print(_shortened(diagnostic), file=sys.stderr)
     except report.AssemblyError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"{options.file}: error: {error}", file=sys.stderr)
     except BrokenPipeError:
         sys.stderr.close()
     except OSError as error:
-        print(f"error: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        print(f"{error.filename or 'output'}: error: {error.strerror}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("wave: interrupted", file=sys.stderr)
+        return 130
     return 1
 
 
@@ -46,8 +51,16 @@ def _shortened(diagnostic: Diagnostic) -> Diagnostic:
     return replace(diagnostic, notes=notes)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Wrong usage is an error like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(1, f"{self.prog}: error: {message}\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="wave", description="Compile, run and examine GPU kernels.")
+    parser = _Parser(prog="wave", description="Compile, run and examine GPU kernels.")
     commands = parser.add_subparsers(required=True, metavar="compile|run|report")
     build = commands.add_parser("compile", help="compile a module to a form or to machine code")
     _add_input(build)
@@ -85,6 +98,8 @@ def _assignment(text: str) -> tuple[str, int]:
     name, equals, value = text.partition("=")
     if not (name and equals and value.lstrip("-").isdigit()):
         raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE with an integer value")
+    if abs(int(value)) > _LARGEST_VALUE:
+        raise argparse.ArgumentTypeError(f"the value of {name.strip()} does not fit 64 bits")
     return name.strip(), int(value)
 
 
@@ -99,15 +114,17 @@ def _compile_input(options: argparse.Namespace, until: str, *, debug: bool = Fal
 def _compile(options: argparse.Namespace) -> int:
     wanted = options.emit
     if wanted in _BINARY and not options.output and not (options.report or options.json):
-        print(f"error: {wanted} is binary; name a file with -o", file=sys.stderr)
-        return 2
+        raise _failure(options.file, f"{wanted} is binary; name a file with -o")
+    if options.output and Path(options.output).resolve() == Path(options.file).resolve():
+        raise _failure(options.file, "the output would take the place of the input; name another file with -o")
     until = wanted if wanted in forms.FORMS else "gpu"
     compiled = _compile_input(options, until, debug=options.debug)
     content = compiled.emit(wanted)
     shown = _statistics(compiled.isa, options.json) if options.report or options.json else ""
     if options.output:
         files: dict[str, str | bytes] = {options.output: content}
-        if wanted == "hsaco":
+        path = Path(options.output)
+        if wanted == "hsaco" and (path.is_file() or not path.exists()):  # not beside a device
             files[options.output + ".json"] = outputs.kernels_json(compiled.kernels)
         outputs.write_atomically(files)  # type: ignore[arg-type]
     elif isinstance(content, str) and not shown:
@@ -117,6 +134,10 @@ def _compile(options: argparse.Namespace) -> int:
         for step, seconds in compiled.timings.items():
             print(f"{seconds * 1000:9.2f} ms  {step}", file=sys.stderr)
     return 0
+
+
+def _failure(path: str, message: str) -> CompileError:
+    return CompileError([Diagnostic("error", path, message)])
 
 
 def _statistics(isa: str, as_json: bool) -> str:
@@ -132,7 +153,7 @@ def _report(options: argparse.Namespace) -> int:
     if options.kernel:
         made.kernels = [k for k in made.kernels if k.name == options.kernel]
         if not made.kernels:
-            raise report.AssemblyError(f"{options.file}: no kernel '{options.kernel}'")
+            raise report.AssemblyError(f"no kernel '{options.kernel}'")
     sys.stdout.write(json.dumps(made.to_json(), indent=2) + "\n" if options.json else report.render_text(made))
     return 0
 

@@ -193,9 +193,9 @@ def test_code_object_gives_the_same(gemm, tmp_path):
 
 
 def test_file_errors(tmp_path):
-    with pytest.raises(report.AssemblyError, match="missing.s: No such file"):
+    with pytest.raises(FileNotFoundError, match="missing.s"):
         report.analyze_file(tmp_path / "missing.s")
     broken = tmp_path / "broken.hsaco"
     broken.write_bytes(b"\x7fELF" + bytes(30))
-    with pytest.raises(report.AssemblyError, match=r"broken.hsaco: (damaged ELF file|no llvm-objdump)"):
+    with pytest.raises(report.AssemblyError, match=r"^(damaged ELF file|no llvm-objdump)"):
         report.analyze_file(broken)
