@@ -33,6 +33,7 @@ struct FindingDesc {
   int32_t lane;
   uint32_t hasAddress;
   uint64_t address;
+  uint32_t other, otherWave; // ~0u: none
 };
 } // namespace
 
@@ -101,5 +102,5 @@ API uint32_t machine_finding_count(Session *session) { return uint32_t(session->
 API void machine_finding(Session *session, uint32_t index, FindingDesc *out) {
   const Finding &f = session->run.findings[index];
   *out = {f.kind.c_str(), f.text.c_str(), f.instruction, f.wave, {f.group[0], f.group[1], f.group[2]},
-          f.lane,         f.hasAddress,   f.address};
+          f.lane,         f.hasAddress,   f.address,       uint32_t(f.other), uint32_t(f.otherWave)};
 }

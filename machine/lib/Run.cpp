@@ -191,6 +191,8 @@ void Run::record(const Wave &wave, const Fault &found) {
   finding.lane = found.lane;
   finding.hasAddress = found.hasAddress;
   finding.address = found.address;
+  finding.other = found.other;
+  finding.otherWave = found.otherWave;
   findings.push_back(std::move(finding));
 }
 

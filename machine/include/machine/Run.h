@@ -29,6 +29,7 @@ struct Config {
   uint32_t sgprCount;              // scalars set at the start: user SGPRs; the workgroup ids follow as enabled
   uint32_t idX, idY, idZ, info;    // 1: that system SGPR is enabled
   uint32_t traceGroups;            // record a trace of so many workgroups
+  uint32_t alignment; // 1: accesses are naturally aligned (docs/machine-code.md, "Alignment"); 0: the unaligned mode of amdhsa
   uint32_t userSgpr[32];
 };
 
@@ -38,6 +39,8 @@ struct Finding {
   int lane = -1;
   bool hasAddress = false;
   uint64_t address = 0;
+  int64_t other = -1; // as in Fault
+  int otherWave = -1;
 };
 
 // One executed instruction of a traced workgroup; for memory, what the addresses were.

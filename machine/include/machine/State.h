@@ -2,6 +2,7 @@
 #pragma once
 #include "machine/Instruction.h"
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -57,6 +58,8 @@ struct Fault {
   int lane = -1;
   bool hasAddress = false;
   uint64_t address = 0;
+  int64_t other = -1; // index of the other instruction (the load that has not arrived, the other side of a race)
+  int otherWave = -1;
 };
 
 [[noreturn]] void fault(std::string kind, std::string text, int lane = -1);

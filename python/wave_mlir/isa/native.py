@@ -43,6 +43,7 @@ class Config(Structure):
         ("idZ", c_uint32),
         ("info", c_uint32),
         ("traceGroups", c_uint32),
+        ("alignment", c_uint32),
         ("userSgpr", c_uint32 * 32),
     ]
 
@@ -80,6 +81,8 @@ class _FindingDesc(Structure):
         ("lane", c_int32),
         ("hasAddress", c_uint32),
         ("address", c_uint64),
+        ("other", c_uint32),
+        ("otherWave", c_uint32),
     ]
 
 
@@ -97,7 +100,11 @@ class Opcode:
 
 @dataclass(frozen=True)
 class RawFinding:
-    """A finding in the runner's terms: `instruction` is an index in the program."""
+    """A finding in the runner's terms: `instruction` is an index in the program.
+
+    `other` is the index of the other instruction (the load not waited for, the other side of a race, the end that
+    passed by a barrier) and `other_wave` its wave; None when there is none.
+    """
 
     kind: str
     text: str
@@ -106,6 +113,8 @@ class RawFinding:
     group: tuple[int, int, int]
     lane: int | None
     address: int | None
+    other: int | None = None
+    other_wave: int | None = None
 
 
 @cache
@@ -233,5 +242,7 @@ class Session:
             address = raw.address if raw.hasAddress else None
             lane = raw.lane if raw.lane >= 0 else None
             text = raw.text.decode(errors="replace")
-            found.append(RawFinding(raw.kind.decode(), text, raw.instruction, raw.wave, group, lane, address))
+            other, other_wave = (None if n == 0xFFFFFFFF else n for n in (raw.other, raw.otherWave))
+            where = (raw.instruction, raw.wave, group, lane, address, other, other_wave)
+            found.append(RawFinding(raw.kind.decode(), text, *where))
         return found
