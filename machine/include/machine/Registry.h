@@ -7,7 +7,8 @@
 //   "-" after a type: the text may give fewer registers, Operand::dwords says how many (matrices of 4, 6 and 8 bits);
 //   a constant for a type of several registers is the raw bits of one element, which the handler repeats;
 //   "=" separates; a leading "+" of a destination says that its old value is read too (v_fmac, v_mac, d16_hi loads);
-//   simm16, label, hwreg, waitcnt, sendmsg: immediates, in Instruction::offset (label: in target);
+//   simm16, label, hwreg, waitcnt, sendmsg: immediates, in Instruction::offset (label: in target); their place among the
+//     sources stays, with Kind::None ("= hwreg b32" has its value in src[1]); bitop3:n goes to offset too;
 //   "?" after a type: may be left out in the text (its operand is Kind::None). A left-out destination is told by the number of
 //   operands: "global_atomic_add v[0:1], v2, off" against "global_atomic_add v3, v[0:1], v2, off sc0".
 // Memory types, operands in dst/src in the order of the signature as everywhere; `dwords` is what is written in the text:

@@ -207,7 +207,7 @@ class Session:
     def lds(self, size: int) -> np.ndarray:
         """LDS of the last workgroup, u8[size]."""
         data = (ctypes.c_uint8 * size).from_address(self._lib.machine_lds(self._handle))
-        return np.frombuffer(data, np.uint8).copy()
+        return np.ctypeslib.as_array(data).copy()
 
     @property
     def executed(self) -> int:
@@ -221,7 +221,7 @@ class Session:
         data = self._lib.machine_counts(self._handle, index, byref(length))
         if not length.value:
             return np.zeros(0, np.uint64)
-        return np.frombuffer((c_uint64 * length.value).from_address(data), np.uint64).copy()
+        return np.ctypeslib.as_array((c_uint64 * length.value).from_address(data)).copy()
 
     def trace(self) -> np.ndarray:
         """Array of TRACE: the instructions of the traced workgroups in the order in which they ran."""
@@ -230,7 +230,7 @@ class Session:
         if not length.value:
             return np.zeros(0, TRACE)
         raw = (ctypes.c_uint8 * (length.value * TRACE.itemsize)).from_address(data)
-        return np.frombuffer(raw, TRACE).copy()
+        return np.ctypeslib.as_array(raw).view(TRACE).copy()
 
     def findings(self) -> list[RawFinding]:
         """What the checks found, in order."""
