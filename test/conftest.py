@@ -1,10 +1,11 @@
-"""Shared by all pytest tests: the marker `second_opinion` and its fixture."""
+"""Shared by all pytest tests: the markers `second_opinion` and `foreign`, and the fixture of the former."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 
+import foreign_kernels
 import pytest
 import second_opinion
 
@@ -12,12 +13,12 @@ os.environ["WAVE_VERIFY_FORMS"] = "1"  # before wave_mlir is imported: all tests
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests that need the external runner when there is none."""
-    if second_opinion.available():
-        return
+    """Deselect tests that need the external runner, or kernels of other compilers, when there are none."""
+    there = {"second_opinion": second_opinion.available(), "foreign": foreign_kernels.available()}
+    missing = [marker for marker, available in there.items() if not available]
     chosen, left_out = [], []
     for item in items:
-        (left_out if item.get_closest_marker("second_opinion") else chosen).append(item)
+        (left_out if any(item.get_closest_marker(m) for m in missing) else chosen).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = chosen
