@@ -1,4 +1,4 @@
-"""Compiles wave-lang's own templates of GEMM and attention, without a GPU: assembly and JSON. Runs where it is installed.
+"""Compiles wave-lang's own GEMM and attention templates without a GPU: assembly and JSON. Runs where that is installed.
 
 python build_wave_lang.py OUTPUT [PATTERN]: only cases whose name matches the pattern.
 """
