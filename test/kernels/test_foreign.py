@@ -18,7 +18,6 @@ pytestmark = pytest.mark.foreign
 def test_results_and_no_finding(path: Path, seed: int) -> None:
     """Waves in an order drawn from the seed, loads held back until their wait, race checks on; data of the seed too."""
     import foreign_data  # torch is slow to import
-
     from wave_mlir import isa
 
     kernel = foreign_data.ForeignKernel(path)
