@@ -43,11 +43,12 @@ class Line:
 
 @dataclass
 class Function:
-    """The instructions of one function, and its labels: indices of instructions."""
+    """The instructions of one function, its labels (indices of instructions), and where .p2align moves the address."""
 
     name: str
     lines: list[Line] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
+    alignments: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -109,7 +110,7 @@ def _is_modifier(word: str) -> bool:
     return word in _BARE or bool(_MODIFIER.match(word))
 
 
-def parse_instruction(text: str, number: int, file: int = 0, line: int = 0) -> Line:
+def parse_instruction(text: str, number: int, file: int = 0, line: int = 0, address: int = -1) -> Line:
     """The instruction of one line of text (no label, no comment)."""
     head, _, rest = text.strip().partition(" ") if " " in text.strip() else text.strip().partition("\t")
     mnemonic, _, more = head.partition("\t")
@@ -127,7 +128,7 @@ def parse_instruction(text: str, number: int, file: int = 0, line: int = 0) -> L
             name, _, value = word.partition(":")
             modifiers[name] = value
     name = mnemonic[: suffix.start()] if suffix else mnemonic
-    return Line(name, encoding, tuple(operands), modifiers, rest, " ".join(text.split()), number, file, line)
+    return Line(name, encoding, tuple(operands), modifiers, rest, " ".join(text.split()), number, file, line, address)
 
 
 class _Parser:
@@ -139,7 +140,6 @@ class _Parser:
         self.metadata: list[str] | None = None
         self.location = (0, 0)
         self.named: set[str] = set()
-        self.waiting: list[str] = []  # labels before the first instruction of a function
 
     def feed(self, number: int, raw: str) -> None:
         stripped = raw.strip()
@@ -202,8 +202,12 @@ class _Parser:
         elif name in (".amdgpu_lds", ".lds"):
             words = [w.strip() for w in rest.split(",")]
             self.out.lds[words[0]] = (int(words[1], 0), int(words[2], 0) if len(words) > 2 else 4)
-        elif not self._change_section(name, rest) and not _TEXT_SECTION.match(self.section):
-            self.out.data.append((self.section, number, line))
+        elif not self._change_section(name, rest):
+            if not _TEXT_SECTION.match(self.section):
+                self.out.data.append((self.section, number, line))
+            elif name == ".p2align" and self.out.functions:
+                function = self.out.functions[-1]
+                function.alignments[len(function.lines)] = 1 << int(rest.split(",")[0], 0)
 
     def _change_section(self, name: str, rest: str) -> bool:
         if name == ".section":

@@ -9,14 +9,12 @@ import numpy as np
 
 from . import constants, expressions, immediates, modifiers, registers, signature
 from .assembly import Function, Line
+from .data import CODE_BASE
 from .encoding import INSTRUCTION, SOURCES, Flags, Kind, OperandBits
 from .errors import IsaError
 from .expressions import Symbols
 from .native import Opcode, opcodes
 from .signature import Type
-
-CODE_BASE = 0x7F00_0000_0000
-"""Device address of the first function, when nothing else is said."""
 
 _SCALAR_FORMATS = frozenset({"sop1", "sop2", "sopc", "sopk", "sopp", "smem"})
 _VALU_FORMATS = frozenset({"vop1", "vop2", "vop3", "vop3p", "vopc"})
@@ -53,7 +51,7 @@ class Program:
         line = self.lines[index]
         if line.line and line.file in self.files:
             return f"{self.files[line.file]}:{line.line}"
-        return f"{self.name}:{line.number}"
+        return _place_of(self, line)
 
 
 def _size(line: Line, op: Opcode) -> int:
@@ -283,7 +281,8 @@ def _missing_text(program: Program, missing: list[Line], target: str) -> str:
 
 
 def _place_of(program: Program, line: Line) -> str:
-    return f"{program.name}:{line.number}"
+    """Where the instruction stands: the line of the assembly, or the address in a code object."""
+    return f"{program.name}:{line.number or hex(line.address)}"
 
 
 def _place(
@@ -297,9 +296,11 @@ def _place(
         start = len(addresses)
         at = (at + _ALIGN - 1) // _ALIGN * _ALIGN
         program.functions[function.name] = start
-        for line in function.lines:
+        for i, line in enumerate(function.lines):
             if line.address >= 0:
                 at = base + line.address
+            elif align := function.alignments.get(i, 0):
+                at = (at + align - 1) // align * align
             addresses.append(at)
             at += _size(line, ops[len(addresses) - 1])
         for label, index in function.labels.items():

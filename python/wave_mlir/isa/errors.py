@@ -26,7 +26,8 @@ class Finding:
     """Something that is wrong with a kernel or a launch.
 
     kind: one of KINDS. instruction: its text. source: "file:line" of `.loc`, or of the assembly text itself.
-    workgroup (x, y, z), wave in it, lane and device address: where they are known.
+    workgroup (x, y, z), wave in it, lane and device address: where they are known. other: the other instruction that
+    takes part (the load not waited for, the other side of a race), with its source and wave.
     """
 
     kind: str
@@ -37,12 +38,15 @@ class Finding:
     wave: int | None = None
     lane: int | None = None
     address: int | None = None
+    other: str = ""
 
     def __str__(self) -> str:
         where = f"{self.source}: " if self.source else ""
         text = f"{where}{self.kind}: {self.message}"
         if self.instruction:
             text += f"\n  in: {self.instruction}"
+        if self.other:
+            text += f"\n  with: {self.other}"
         at = [] if self.workgroup is None else [f"workgroup {self.workgroup}"]
         at += [] if self.wave is None else [f"wave {self.wave}"]
         at += [] if self.lane is None else [f"lane {self.lane}"]

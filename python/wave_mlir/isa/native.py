@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +16,7 @@ from .encoding import FORMATS, INSTRUCTION, OPERAND, TRACE
 ORDERS = ("forward", "reverse", "round-robin", "random")
 TARGETS = ("gfx942", "gfx950")
 _SGPRS, _VGPRS, _LANES = 128, 512, 64
-_BUDGET = 1 << 21  # instructions between two looks at signals: about a second
+_BUDGET = 1 << 18  # instructions between two looks at signals: under a second
 
 
 class Config(Structure):
@@ -190,10 +190,14 @@ class Session:
         v = np.ascontiguousarray(vgprs, np.uint32).reshape(-1, _VGPRS, _LANES)
         self._lib.machine_start_registers(self._handle, s.ctypes.data, v.ctypes.data, len(s))
 
-    def launch(self) -> bool:
-        """Run to the end. False when a fault ended the run: it is the last finding."""
+    def launch(self, tick: Callable[[int], None] | None = None) -> bool:
+        """Run to the end. False when a fault ended the run: it is the last finding.
+
+        tick: called now and then with the number of instructions executed so far.
+        """
         while (outcome := self._lib.machine_launch(self._handle, _BUDGET)) == 1:
-            pass  # back in Python now and then, so that an interrupt ends the run
+            if tick is not None:  # back in Python about once a second, so that an interrupt ends the run
+                tick(self.executed)
         return outcome == 0
 
     def registers(self, wave: int) -> tuple[np.ndarray, np.ndarray, bool]:

@@ -31,26 +31,37 @@ def analyze_file(path: str | os.PathLike[str]) -> Report:
 
 def analyze_hsaco(data: bytes) -> Report:
     """Statistics of a code object's bytes. Raises AssemblyError when no llvm-objdump for AMDGPU is found."""
+    _objdump()
+    try:
+        metadata, sizes = _metadata(data), _function_sizes(data)
+    except (struct.error, IndexError, ValueError):
+        raise AssemblyError("damaged ELF file") from None
+    text = disassemble(data, "--no-show-raw-insn", "--symbolize-operands")
+    listing = assembly.parse(text, sizes)
+    listing.target = target_of(data)
+    return analyze_listing(listing, metadata, sizes)
+
+
+def _objdump() -> str:
     objdump = find_objdump(os.environ.get(ENVIRONMENT, ""), os.environ.get("PATH", ""))
     if not objdump:
         raise AssemblyError(
             f"no llvm-objdump of LLVM {_LLVM} or later with the AMDGPU target is on PATH; install one, "
             f"name one in {ENVIRONMENT}, or give the .s"
         )
-    try:
-        metadata, sizes = _metadata(data), _function_sizes(data)
-    except (struct.error, IndexError, ValueError):
-        raise AssemblyError("damaged ELF file") from None
+    return objdump
+
+
+def disassemble(data: bytes, *options: str) -> str:
+    """What `llvm-objdump -d` with the options prints of a code object. Raises AssemblyError."""
+    objdump = _objdump()
     with tempfile.NamedTemporaryFile(suffix=".hsaco") as file:
         file.write(data)
         file.flush()
-        command = [objdump, "-d", "--no-show-raw-insn", "--symbolize-operands", file.name]
-        done = subprocess.run(command, capture_output=True, check=False)
+        done = subprocess.run([objdump, "-d", *options, file.name], capture_output=True, check=False)
     if done.returncode:
         raise AssemblyError(f"{objdump} failed: {done.stderr.decode(errors='replace').strip()}")
-    listing = assembly.parse(done.stdout.decode(errors="replace"), sizes)
-    listing.target = _target(data)
-    return analyze_listing(listing, metadata, sizes)
+    return done.stdout.decode(errors="replace")
 
 
 @lru_cache(maxsize=4)
@@ -70,7 +81,8 @@ def find_objdump(wanted: str, path: str) -> str:
 _MACHINES = {0x3F: "gfx90a", 0x4C: "gfx942", 0x4F: "gfx950", 0x4E: "gfx1201"}
 
 
-def _target(data: bytes) -> str:
+def target_of(data: bytes) -> str:
+    """The chip that a code object is for, "" when it is not known."""
     return _MACHINES.get(struct.unpack_from("<I", data, 48)[0] & 0xFF, "")
 
 
@@ -96,7 +108,14 @@ def _function_sizes(data: bytes) -> dict[str, int]:
 
 def _metadata(data: bytes) -> dict[str, dict[str, int]]:
     """The integers of the kernel metadata in the notes, by kernel."""
-    result = {}
+    return {
+        str(entry[".name"]): {k[1:]: v for k, v in entry.items() if type(v) is int} for entry in metadata_entries(data)
+    }
+
+
+def metadata_entries(data: bytes) -> list[dict[str, object]]:
+    """The entries of `amdhsa.kernels` in the notes. ValueError, IndexError or struct.error for a damaged file."""
+    result: list[dict[str, object]] = []
     for kind, offset, size, _ in _sections(data):
         at = offset
         while kind == 7 and at + 12 <= offset + size:  # SHT_NOTE
@@ -104,8 +123,9 @@ def _metadata(data: bytes) -> dict[str, dict[str, int]]:
             text = at + 12 + (name_size + 3 & ~3)
             if number == _METADATA_NOTE:
                 decoded, _ = _unpack(data, text)
-                for entry in decoded["amdhsa.kernels"]:  # type: ignore[index,call-overload]
-                    result[entry[".name"]] = {k[1:]: v for k, v in entry.items() if type(v) is int}
+                if not isinstance(decoded, dict):
+                    raise ValueError("the metadata is no map")
+                result += decoded["amdhsa.kernels"]
             at = text + (text_size + 3 & ~3)
     return result
 

@@ -1,0 +1,1 @@
+"""The runner's library: a module without names, whose file `native` loads with ctypes."""
