@@ -7,7 +7,7 @@ namespace machine {
 static std::vector<OpInfo> allOps() {
   std::vector<OpInfo> all;
   for (const Table &table : {scalarOps(), scalarMemoryOps(), vectorOps(), compareOps(), packedOps(), convertOps(),
-                             matrixOps(), ldsOps(), globalOps(), bufferOps(), controlOps()})
+                             matrixOps(), ldsOps(), ldsLaneOps(), globalOps(), bufferOps(), controlOps(), waitOps()})
     all.insert(all.end(), table.ops, table.ops + table.count);
   return all;
 }

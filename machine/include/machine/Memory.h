@@ -1,6 +1,6 @@
 // Global memory: the buffers of a launch at device addresses far apart, so that what lies between is a guard.
 #pragma once
-#include "machine/State.h"
+#include "machine/Run.h"
 
 namespace machine {
 
@@ -16,17 +16,53 @@ struct BufferDesc {
 
 class Memory {
 public:
-  Memory(const BufferDesc *buffers, uint32_t count) : buffers(buffers, buffers + count) {}
+  Memory(const BufferDesc *buffers, uint32_t count);
 
   // The buffer that holds [address, address + size), or a fault "bounds" that names the nearest one.
-  const BufferDesc &find(uint64_t address, uint64_t size, int lane);
-  // Reads; a byte that nothing has written is a fault "unwritten" unless `allowUnwritten`.
-  void read(uint64_t address, void *to, uint64_t size, int lane, bool allowUnwritten);
-  void write(uint64_t address, const void *from, uint64_t size, int lane);
+  const BufferDesc &find(uint64_t address, uint64_t size, int lane) {
+    if (last < buffers.size()) {
+      const BufferDesc &buffer = buffers[last];
+      if (buffer.size >= size && address - buffer.address <= buffer.size - size)
+        return buffer;
+    }
+    return search(address, size, lane);
+  }
+  // A byte that nothing has written is a finding "unwritten" if the run looks for them.
+  void read(Run &run, const Wave &wave, uint64_t address, void *to, uint32_t size, int lane) {
+    const BufferDesc &buffer = find(address, size, lane);
+    uint64_t at = address - buffer.address;
+    if (buffer.written && run.config.unwritten && !allWritten(buffer.written + at, size))
+      reportUnwritten(run, wave, buffer, address, size, lane);
+    std::memcpy(to, buffer.data + at, size);
+  }
+  void write(uint64_t address, const void *from, uint32_t size, int lane) {
+    std::memcpy(writable(address, size, lane), from, size);
+  }
+  // Where the bytes are, to be written: they count as written.
+  uint8_t *writable(uint64_t address, uint32_t size, int lane) {
+    const BufferDesc &buffer = find(address, size, lane);
+    if (!buffer.writable)
+      refuseWrite(buffer, address, size, lane);
+    uint64_t at = address - buffer.address;
+    if (buffer.written)
+      std::memset(buffer.written + at, 1, size);
+    return buffer.data + at;
+  }
 
 private:
-  std::vector<BufferDesc> buffers;
-  uint32_t last = 0; // where the last access fell
+  static bool allWritten(const uint8_t *flags, uint32_t size) {
+    for (uint32_t i = 0; i < size; ++i)
+      if (!flags[i])
+        return false;
+    return true;
+  }
+  const BufferDesc &search(uint64_t address, uint64_t size, int lane);
+  [[noreturn]] void outside(uint64_t address, uint64_t size, int lane) const;
+  [[noreturn]] static void refuseWrite(const BufferDesc &buffer, uint64_t address, uint64_t size, int lane);
+  static void reportUnwritten(Run &run, const Wave &wave, const BufferDesc &buffer, uint64_t address, uint64_t size,
+                              int lane);
+  std::vector<BufferDesc> buffers; // by address
+  size_t last = 0;                 // where the last access fell
 };
 
 } // namespace machine

@@ -64,9 +64,11 @@ Table packedOps();
 Table convertOps();
 Table matrixOps();
 Table ldsOps();
+Table ldsLaneOps();
 Table globalOps();
 Table bufferOps();
-Table controlOps(); // branches, waits, barriers, hardware registers
+Table controlOps(); // branches, barriers, hardware registers
+Table waitOps();
 
 const OpInfo &opInfo(uint16_t op);
 size_t opCount();
