@@ -22,14 +22,14 @@ const uint8_t kRead128Of950[kLanes] = {0,  1,  2,  3,  12, 13, 14, 15, 20, 21, 2
                                        4,  5,  6,  7,  8,  9,  10, 11, 16, 17, 18, 19, 28, 29, 30, 31,
                                        36, 37, 38, 39, 40, 41, 42, 43, 48, 49, 50, 51, 60, 61, 62, 63};
 
-struct Order {
+struct LaneOrder {
   const uint8_t *lanes;
   uint32_t width; // lanes a phase
 };
 
-Order orderOf(bool gfx950, bool write, uint32_t bytes) {
+LaneOrder orderOf(bool gfx950, bool write, uint32_t bytes) {
   if (bytes > 8)
-    return write ? Order{kConsecutive, 8} : gfx950 ? Order{kRead128Of950, 16} : Order{kRead128Of942, 8};
+    return write ? LaneOrder{kConsecutive, 8} : gfx950 ? LaneOrder{kRead128Of950, 16} : LaneOrder{kRead128Of942, 8};
   return {kConsecutive, (bytes > 4 ? 16u : 32u) * (gfx950 && !write ? 2 : 1)};
 }
 
@@ -62,7 +62,7 @@ private:
 
 LdsCost ldsCost(uint32_t target, bool write, uint32_t bytes, const uint32_t *addresses, uint64_t lanes) {
   const bool gfx950 = target == 1;
-  const Order order = orderOf(gfx950, write, bytes);
+  const LaneOrder order = orderOf(gfx950, write, bytes);
   Banks banks(gfx950 ? 64 : 32);
   LdsCost cost{0, 0};
   for (uint32_t first = 0; first < kLanes; first += order.width) {

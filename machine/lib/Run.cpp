@@ -109,26 +109,31 @@ bool Run::pick() {
   return true;
 }
 
-// All waves that have not ended stand at the barrier: they go on.
+// All waves that have not ended stand at the barrier: they go on. A barrier that some have ended without reaching is a
+// finding: the hardware goes on with those that are left, which is hardly ever what was meant.
 void Run::meetBarrier() {
-  const Wave *waiting = nullptr, *ended = nullptr;
-  for (auto &wave : waves) {
-    if (wave->status == Status::AtBarrier)
-      waiting = wave.get();
-    else
-      ended = wave.get();
+  Wave *waiting = nullptr, *ended = nullptr;
+  for (auto &wave : waves)
+    (wave->status == Status::AtBarrier ? waiting : ended) = wave.get();
+  if (ended) {
+    current = waiting->id;
+    Fault found;
+    found.kind = "barrier";
+    found.text = "wave " + std::to_string(waiting->id) + " waits at a barrier that wave " + std::to_string(ended->id) +
+                 " ended without reaching";
+    found.other = int64_t(ended->pc) - 1; // both have stepped past their barrier or end
+    found.otherWave = int(ended->id);
+    --waiting->pc;
+    report(*waiting, found);
+    ++waiting->pc;
   }
-  if (waiting && ended)
-    for (auto &wave : waves)
-      if (wave->status == Status::AtBarrier)
-        current = wave->id;
-  if (waiting && ended)
-    fault("barrier", "wave " + std::to_string(waiting->id) + " waits at a barrier that wave " +
-                         std::to_string(ended->id) + " ended without reaching");
   for (auto &wave : waves) {
+    if (wave->status != Status::AtBarrier)
+      continue;
     ++wave->epoch;
     wave->status = Status::Ready;
   }
+  shadow->barrier(*this);
 }
 
 void Run::step(Wave &wave) {
