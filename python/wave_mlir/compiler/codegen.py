@@ -21,6 +21,7 @@ from . import abi, gpu_prepare, linking, machine, rocdl
 from .codegen_errors import CodegenError
 from .diagnostics import CompileError, Diagnostic, PassError, location_text
 from .pass_registry import run_passes
+from .runnable import Runnable
 
 __all__ = ["STAGES", "CodeObject", "CompileError", "Generation", "generate"]
 
@@ -29,7 +30,7 @@ STAGES = ("llvm", "isa", "obj", "hsaco")
 
 
 @dataclass(frozen=True)
-class CodeObject:
+class CodeObject(Runnable):
     """What `generate` made. Stages that were not asked for are empty.
 
     llvm_ir: LLVM IR before LLVM's own passes.  isa: assembly text.  obj: relocatable ELF.  hsaco: the code object.

@@ -21,6 +21,7 @@ from . import abi, forms, gpu_prepare
 from .codegen import STAGES, Generation
 from .diagnostics import CompileError, Diagnostic, PassError, location_text
 from .pass_registry import run_passes
+from .runnable import Runnable
 
 __all__ = ["EMIT", "CompileError", "Compiled", "compile_file", "compile_module", "parse"]
 
@@ -28,7 +29,7 @@ EMIT = (*forms.FORMS, *STAGES)
 """Everything that can be asked for: the forms, then the stages of machine code."""
 
 
-class Compiled:
+class Compiled(Runnable):
     """A compiled module. Forms passed on the way are kept as text; machine code is made when first asked for."""
 
     def __init__(self, module: ir.Module, texts: dict[str, str], timings: dict[str, float], debug: bool):
