@@ -112,26 +112,4 @@ uint32_t encodeStochastic(const FloatFormat &format, double value, uint32_t rand
 
 double decodeScale(uint32_t code) { return (code &= 0xFF) == 0xFF ? asF64(kInfF64 | kQuietF64) : std::ldexp(1.0, int(code) - 127); }
 
-const double *valuesOf(const FloatFormat &format) {
-  static const auto tables = [] {
-    std::vector<std::vector<double>> all;
-    for (const FloatFormat &each : {kFp8Fnuz, kBf8Fnuz, kFp8, kBf8, kFp6, kBf6, kFp4}) {
-      std::vector<double> values;
-      for (uint32_t code = 0; code < 1u << each.bits(); ++code)
-        values.push_back(decode(each, code));
-      all.push_back(values);
-    }
-    return all;
-  }();
-  const bool fnuz = format.codes == Codes::Fnuz;
-  switch (format.bits()) {
-  case 8:
-    return tables[(fnuz ? 0 : 2) + (format.mantissaBits == 2)].data();
-  case 6:
-    return tables[format.mantissaBits == 3 ? 4 : 5].data();
-  default:
-    return tables[6].data();
-  }
-}
-
 } // namespace machine

@@ -20,7 +20,7 @@ static const Plans &plansOf(uint32_t extra);
 
 // --- operands: registers to elements ---
 
-static const uint32_t (*registersOf(const Wave &wave, const Operand &operand, int dwords))[kLanes] {
+static MatrixRows registersOf(const Wave &wave, const Operand &operand, int dwords) {
   if (Kind(operand.kind) != Kind::Vgpr)
     fault("program", "a matrix operand is needed in vector or accumulation registers");
   if (operand.dwords && operand.dwords < dwords)
@@ -29,83 +29,42 @@ static const uint32_t (*registersOf(const Wave &wave, const Operand &operand, in
   return wave.v + operand.reg;
 }
 
-// The bits of element `e` of a lane, elements of `Bits` packed without gaps.
-template <int Bits> static inline uint32_t elementBits(const uint32_t (*rows)[kLanes], int e, int lane) {
-  int at = e * Bits, word = at / 32, shift = at % 32;
-  uint32_t bits = rows[word][lane] >> shift;
-  if (32 % Bits && shift + Bits > 32)
-    bits |= rows[word + 1][lane] << (32 - shift);
-  return bits & ((1u << Bits) - 1);
-}
-
-template <int Bits>
-static void decodeByTable(const uint32_t (*rows)[kLanes], int elements, const double *table, Tile<double> &out) {
-  for (int e = 0; e < elements; ++e)
-    for (int lane = 0; lane < kLanes; ++lane)
-      out[e][lane] = table[elementBits<Bits>(rows, e, lane)];
-}
-
-// f16 without a branch: as f32 with the exponent's bias wrong, then scaled; infinities and NaN apart.
-static inline double f16Value(uint32_t code) {
-  uint32_t magnitude = (code & 0x7FFF) << 13;
-  uint32_t scaled = bitCast<uint32_t>(bitCast<float>(magnitude) * 0x1p112f);
-  uint32_t raw = magnitude >= 0x7C00u << 13 ? magnitude | kInfF32 : scaled;
-  return bitCast<float>(raw | (code & 0x8000) << 16);
-}
-
-template <class Convert> static void decodeWith(const uint32_t (*rows)[kLanes], int elements, Tile<double> &out, Convert convert) {
-  for (int e = 0; e < elements; ++e)
-    for (int lane = 0; lane < kLanes; ++lane)
-      out[e][lane] = convert(rows, e, lane);
-}
-
-// f8f6f4 formats by CBSZ and BLGP: fp8, bf8, fp6, bf6, fp4 (CDNA4 ISA).
+// f8f6f4 formats by CBSZ and BLGP (CDNA4 ISA).
 constexpr int kElementsF8f6f4 = 32, kFormats = 5, kDwords[kFormats] = {8, 8, 6, 6, 4};
 
 static void decodeF8f6f4(const Wave &wave, const Operand &operand, int format, Tile<double> &out) {
+  constexpr MatrixFormat formats[kFormats] = {MatrixFormat::Fp8, MatrixFormat::Bf8, MatrixFormat::Fp6, MatrixFormat::Bf6,
+                                              MatrixFormat::Fp4};
   if (format >= kFormats)
     fault("program", "no matrix format has the number " + std::to_string(format) + ": 0 to 4 are fp8, bf8, fp6, bf6, fp4");
-  auto rows = registersOf(wave, operand, kDwords[format]);
-  constexpr FloatFormat formats[kFormats] = {kFp8, kBf8, kFp6, kBf6, kFp4};
-  const double *table = valuesOf(formats[format]);
-  if (format < 2)
-    decodeByTable<8>(rows, kElementsF8f6f4, table, out);
-  else if (format < 4)
-    decodeByTable<6>(rows, kElementsF8f6f4, table, out);
-  else
-    decodeByTable<4>(rows, kElementsF8f6f4, table, out);
+  decodeNarrow(formats[format], registersOf(wave, operand, kDwords[format]), kElementsF8f6f4, out[0]);
 }
 
-static void decodeFloats(const Run &run, const Wave &wave, const Operand &operand, Element type, int elements, Tile<double> &out) {
-  const bool fnuz = run.config.target == 0; // f8 is FNUZ on gfx942, OCP on gfx950
+// f8 is FNUZ on gfx942, OCP on gfx950.
+static MatrixFormat formatOf(const Run &run, Element type) {
+  const bool fnuz = run.config.target == 0;
   switch (type) {
   case Element::F16:
-    return decodeWith(registersOf(wave, operand, elements / 2), elements, out,
-                      [](auto rows, int e, int lane) { return f16Value(elementBits<16>(rows, e, lane)); });
+    return MatrixFormat::F16;
   case Element::Bf16:
-    return decodeWith(registersOf(wave, operand, elements / 2), elements, out, [](auto rows, int e, int lane) -> double {
-      return bitCast<float>(elementBits<16>(rows, e, lane) << 16);
-    });
+    return MatrixFormat::Bf16;
   case Element::Fp8:
-    return decodeByTable<8>(registersOf(wave, operand, elements / 4), elements, valuesOf(fnuz ? kFp8Fnuz : kFp8), out);
-  case Element::Bf8:
-    return decodeByTable<8>(registersOf(wave, operand, elements / 4), elements, valuesOf(fnuz ? kBf8Fnuz : kBf8), out);
-  case Element::Xf32:
-    return decodeWith(registersOf(wave, operand, elements), elements, out,
-                      [](auto rows, int e, int lane) -> double { return toXf32(bitCast<float>(rows[e][lane])); });
-  case Element::F64:
-    return decodeWith(registersOf(wave, operand, 2), elements, out,
-                      [](auto rows, int, int lane) { return asF64(rows[0][lane] | uint64_t(rows[1][lane]) << 32); });
+    return fnuz ? MatrixFormat::Fp8Fnuz : MatrixFormat::Fp8;
   default:
-    fault("unsupported", "a matrix of this type");
+    return fnuz ? MatrixFormat::Bf8Fnuz : MatrixFormat::Bf8;
   }
 }
 
-static void decodeI8(const Wave &wave, const Operand &operand, int elements, Tile<uint32_t> &out) {
-  auto rows = registersOf(wave, operand, elements / 4);
-  for (int e = 0; e < elements; ++e)
-    for (int lane = 0; lane < kLanes; ++lane)
-      out[e][lane] = uint32_t(int32_t(rows[e / 4][lane] << (24 - 8 * (e % 4))) >> 24);
+static void decodeFloats(const Run &run, const Wave &wave, const Operand &operand, Element type, int elements, Tile<double> &out) {
+  if (type == Element::Xf32) {
+    auto rows = registersOf(wave, operand, elements);
+    for (int e = 0; e < elements; ++e)
+      for (int lane = 0; lane < kLanes; ++lane)
+        out[e][lane] = toXf32(bitCast<float>(rows[e][lane]));
+    return;
+  }
+  const int perRegister = type == Element::F16 || type == Element::Bf16 ? 2 : 4;
+  decodeNarrow(formatOf(run, type), registersOf(wave, operand, elements / perRegister), elements, out[0]);
 }
 
 template <class T> static void permute(int pattern, int elements, Tile<T> &tile) {
@@ -224,8 +183,8 @@ static void matrixI8(Run &, Wave &wave, const Instruction &instruction) {
   const MatrixOp op = MatrixOp::unpack(extra);
   Tile<uint32_t> a, b, sums;
   uint8_t chosen[32][kLanes];
-  decodeI8(wave, instruction.src[0], op.heldA(), a);
-  decodeI8(wave, instruction.src[1], op.heldB(), b);
+  decodeI8(registersOf(wave, instruction.src[0], op.heldA() / 4), op.heldA(), a[0]);
+  decodeI8(registersOf(wave, instruction.src[1], op.heldB() / 4), op.heldB(), b[0]);
   permute(instruction.blgp, op.heldB(), b);
   readSums(wave, sourceOfSums(instruction, op), heldOut(op), sums);
   Product<uint32_t> product = productOf(instruction, op, plansOf(extra).byRuns[0], a, b, sums);
@@ -260,23 +219,25 @@ static void negate(const Instruction &instruction, int source, int elements, Til
     tile[0][i] = -tile[0][i];
 }
 
+static void readDoubles(MatrixRows rows, int elements, Tile<double> &out) {
+  for (int e = 0; e < elements; ++e)
+    for (int lane = 0; lane < kLanes; ++lane)
+      out[e][lane] = asF64(rows[2 * e][lane] | uint64_t(rows[2 * e + 1][lane]) << 32);
+}
+
 // BLGP of f64 negates operands: bit 0 A, bit 1 B, bit 2 C (CDNA3 ISA); LLVM writes it as neg:[...].
-static void matrixF64(Run &run, Wave &wave, const Instruction &instruction) {
+static void matrixF64(Run &, Wave &wave, const Instruction &instruction) {
   const uint32_t extra = opInfo(instruction.op).extra;
   const MatrixOp op = MatrixOp::unpack(extra);
   const int elements = heldOut(op);
   Tile<double> a, b, sums;
-  decodeFloats(run, wave, instruction.src[0], Element::F64, 1, a);
-  decodeFloats(run, wave, instruction.src[1], Element::F64, 1, b);
+  readDoubles(registersOf(wave, instruction.src[0], 2), 1, a);
+  readDoubles(registersOf(wave, instruction.src[1], 2), 1, b);
   const Operand &c = instruction.src[2];
   if (Kind(c.kind) == Kind::Constant)
     std::fill_n(sums[0], elements * kLanes, asF64(c.value));
   else
-    for (int e = 0; e < elements; ++e) {
-      auto rows = registersOf(wave, c, 2 * elements) + 2 * e;
-      for (int lane = 0; lane < kLanes; ++lane)
-        sums[e][lane] = asF64(rows[0][lane] | uint64_t(rows[1][lane]) << 32);
-    }
+    readDoubles(registersOf(wave, c, 2 * elements), elements, sums);
   negate(instruction, 0, 1, a);
   negate(instruction, 1, 1, b);
   negate(instruction, 2, elements, sums);
@@ -298,11 +259,15 @@ static void scale(const Wave &wave, const Operand &operand, int byte, int m, boo
   double scales[kLanes];
   for (int lane = 0; lane < kLanes; ++lane)
     scales[lane] = decodeScale(codes[lane] >> 8 * byte);
-  for (int e = 0; e < kElementsF8f6f4; ++e)
-    for (int lane = 0; lane < kLanes; ++lane) {
-      int block = runs ? (e / 16 * (kLanes / m) + lane / m) / 2 : lane / m;
-      tile[e][lane] *= scales[block * m + lane % m];
-    }
+  const int groups = kLanes / m;
+  for (int half = 0; half < 2; ++half) {
+    double factors[kLanes]; // of the lane's elements 16 * half and on
+    for (int lane = 0; lane < kLanes; ++lane)
+      factors[lane] = scales[(runs ? (half * groups + lane / m) / 2 : lane / m) * m + lane % m];
+    for (int e = 16 * half; e < 16 * half + 16; ++e)
+      for (int lane = 0; lane < kLanes; ++lane)
+        tile[e][lane] *= factors[lane];
+  }
 }
 
 static void matrixF8f6f4(Run &, Wave &wave, const Instruction &instruction) {

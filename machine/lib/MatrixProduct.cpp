@@ -1,15 +1,6 @@
 // The inner loops of matrix instructions, and where elements live.
 #include "machine/Matrix.h"
-
-#include <utility>
-
-// The loops are compiled twice where the loader can choose: for any x86-64, and for those with the feature named.
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
-#define VARIANTS(feature) __attribute__((target_clones("default", feature), optimize("O3")))
-#else
-#define VARIANTS(feature)
-#endif
-#define INLINE inline __attribute__((always_inline))
+#include "machine/Variants.h"
 
 namespace machine {
 
@@ -70,19 +61,20 @@ struct Fused {
   static INLINE float step(float a, float b, float sum) { return __builtin_fmaf(a, b, sum); }
 };
 
-template <class Step, int Columns, class T> static INLINE void rows(const Product<T> &p) {
+// Columns [first, first + Columns) of all rows; the sums stay in registers.
+template <class Step, int Columns, class T> static INLINE void rows(const Product<T> &p, int first) {
   const int m = p.op.m, stored = p.op.storedK();
   for (int block = 0; block < p.op.blocks; ++block) {
     int from = (block >> p.broadcast << p.broadcast) + (p.broadcast ? p.block : 0);
     for (int row = 0; row < m; ++row) {
-      T *out = p.sums + p.plan.out[block * m + row];
+      T *out = p.sums + p.plan.out[block * m + row] + first;
       T sum[Columns];
       for (int column = 0; column < Columns; ++column)
         sum[column] = out[column];
       for (int k = 0; k < stored; ++k) {
         int at = p.plan.a[k] + from * m + row;
         int other = p.chosen ? k / 2 * 4 + p.chosen[at] : k;
-        const T a = p.a[at], *b = p.b + p.plan.b[other] + block * m;
+        const T a = p.a[at], *b = p.b + p.plan.b[other] + block * m + first;
         for (int column = 0; column < Columns; ++column)
           sum[column] = Step::step(a, b[column], sum[column]);
       }
@@ -93,15 +85,13 @@ template <class Step, int Columns, class T> static INLINE void rows(const Produc
 }
 
 template <class Step, class T> static INLINE void anyShape(const Product<T> &p) {
-  if (p.op.m == 16)
-    rows<Step, 16>(p);
-  else if (p.op.m == 32)
-    rows<Step, 32>(p);
-  else
-    rows<Step, 4>(p);
+  if (p.op.m == 4)
+    return rows<Step, 4>(p, 0);
+  for (int first = 0; first < p.op.m; first += 16)
+    rows<Step, 16>(p, first);
 }
 
-VARIANTS("fma") void multiply(const Product<double> &product) { anyShape<Separate>(product); }
+VARIANTS("fma", "fp-contract=fast") void multiply(const Product<double> &product) { anyShape<Separate>(product); }
 VARIANTS("fma") void multiplyFused(const Product<double> &product) { anyShape<Fused>(product); }
 VARIANTS("fma") void multiplyFused(const Product<float> &product) { anyShape<Fused>(product); }
 VARIANTS("avx2") void multiply(const Product<uint32_t> &product) { anyShape<Separate>(product); }

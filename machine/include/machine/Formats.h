@@ -66,9 +66,6 @@ inline float toXf32(float value) {
 // The next state of the generator of v_prng_b32, which instructions with many stochastic results step (CDNA4 ISA).
 inline uint32_t nextRandom(uint32_t state) { return state << 1 ^ (state >> 31 ? 197u : 0u); }
 
-// Every value of a format of up to 8 bits, by code.
-const double *valuesOf(const FloatFormat &format);
-
 // MODE, bit 23: FP16_OVFL (CDNA3 ISA, "MODE register"; assumed to turn infinity into the largest value, too).
 inline Overflow overflowOf(const Wave &wave) { return wave.mode >> 23 & 1 ? Overflow::Saturate : Overflow::Infinite; }
 

@@ -41,6 +41,14 @@ MatrixPlan planOf(const MatrixOp &op, bool runsA, bool runsB);
 // The lane whose data B's lane `lane` takes under a lane-group pattern (ISA, "BLGP").
 int patternLane(int pattern, int lane);
 
+// Rows of 64 lanes of consecutive registers.
+using MatrixRows = const uint32_t (*)[kLanes];
+
+// Elements of operands, at e * kLanes + lane, from registers without gaps.
+enum class MatrixFormat : uint8_t { F16, Bf16, Fp8Fnuz, Bf8Fnuz, Fp8, Bf8, Fp6, Bf6, Fp4 };
+void decodeNarrow(MatrixFormat format, MatrixRows rows, int elements, double *out);
+void decodeI8(MatrixRows rows, int elements, uint32_t *out);
+
 // Everything one multiplication needs; T: double, float or uint32_t.
 template <class T> struct Product {
   const MatrixOp &op;
