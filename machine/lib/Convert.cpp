@@ -26,8 +26,8 @@ struct Conversion {
            uint32_t(stochastic) << 15 | uint32_t(separate) << 16;
   }
   static constexpr Conversion unpack(uint32_t bits) {
-    return {Narrow(bits & 15),        Narrow(bits >> 4 & 15),   uint8_t(bits >> 8 & 63),
-            (bits >> 14 & 1) != 0, (bits >> 15 & 1) != 0, (bits >> 16 & 1) != 0};
+    return {Narrow(bits & 15),     Narrow(bits >> 4 & 15), uint8_t(bits >> 8 & 63),
+            (bits >> 14 & 1) != 0, (bits >> 15 & 1) != 0,  (bits >> 16 & 1) != 0};
   }
 };
 
@@ -61,7 +61,8 @@ static FloatFormat formatOf(const Run &run, Narrow type) {
 // --- sources ---
 
 // A source of `bits` in its registers; op_sel chooses a byte or a word of one that is narrower than a register.
-static void readWords(const Wave &wave, const Instruction &instruction, int source, int bits, Words &out, uint64_t &lanes) {
+static void readWords(const Wave &wave, const Instruction &instruction, int source, int bits, Words &out,
+                      uint64_t &lanes) {
   const Operand &operand = instruction.src[source];
   if (bits > 32) {
     const int words = bits / 32;
@@ -69,7 +70,8 @@ static void readWords(const Wave &wave, const Instruction &instruction, int sour
       if (Kind(operand.kind) == Kind::Vgpr)
         std::copy_n(wave.v[operand.reg + i], kLanes, out[i]);
       else // a constant of one element, or scalar registers
-        std::fill_n(out[i], kLanes, Kind(operand.kind) == Kind::Sgpr ? wave.s[operand.reg + i] : uint32_t(operand.value));
+        std::fill_n(out[i], kLanes,
+                    Kind(operand.kind) == Kind::Sgpr ? wave.s[operand.reg + i] : uint32_t(operand.value));
     }
     return;
   }
@@ -80,7 +82,9 @@ static void readWords(const Wave &wave, const Instruction &instruction, int sour
   type.bits = 32;
   Values values;
   readSource(wave, plain, source, type, values, lanes);
-  const int select = bits == 8 ? 8 * (instruction.opsel >> source & 3) : bits == 16 ? 16 * (instruction.opsel >> source & 1) : 0;
+  const int select = bits == 8    ? 8 * (instruction.opsel >> source & 3)
+                     : bits == 16 ? 16 * (instruction.opsel >> source & 1)
+                                  : 0;
   for (int lane = 0; lane < kLanes; ++lane)
     out[0][lane] = uint32_t(values[lane] >> select);
 }
@@ -98,8 +102,8 @@ static double signedBy(const Operand &operand, double value) {
 }
 
 // Elements of one source to out[first], out[first + step], ...
-static void readNumbers(const Run &run, const Wave &wave, const Instruction &instruction, const Conversion &conversion, int source,
-                        int count, int first, int step, Numbers &out, uint64_t &lanes) {
+static void readNumbers(const Run &run, const Wave &wave, const Instruction &instruction, const Conversion &conversion,
+                        int source, int count, int first, int step, Numbers &out, uint64_t &lanes) {
   const FloatFormat format = formatOf(run, conversion.from);
   const int bits = format.bits();
   const bool flush = conversion.from == Narrow::F32 && !conversion.scaled && flushesIn<32>(wave);
@@ -116,8 +120,8 @@ static void readNumbers(const Run &run, const Wave &wave, const Instruction &ins
 
 // --- results ---
 
-// Writes `bits` of a result; one that is narrower than a register goes to the byte or half that op_sel names, and leaves
-// the others.
+// Writes `bits` of a result; one that is narrower than a register goes to the byte or half that op_sel names, and
+// leaves the others.
 static void writeWords(Wave &wave, const Instruction &instruction, int bits, const Words &words, uint64_t lanes) {
   if (Kind(instruction.dst[0].kind) != Kind::Vgpr)
     fault("program", "a vector register is needed as the destination");
@@ -169,7 +173,8 @@ struct Lanewise {
   double scale[kLanes];
 };
 
-static void readLanewise(const Wave &wave, const Instruction &instruction, const Conversion &conversion, Lanewise &out) {
+static void readLanewise(const Wave &wave, const Instruction &instruction, const Conversion &conversion,
+                         Lanewise &out) {
   int source = conversion.separate ? 2 : 1;
   Values values;
   if (conversion.stochastic) {
@@ -183,8 +188,8 @@ static void readLanewise(const Wave &wave, const Instruction &instruction, const
     out.scale[lane] = scaleOf(uint32_t(values[lane]));
 }
 
-static uint32_t convertOne(const Wave &wave, const Conversion &conversion, const FloatFormat &from, const FloatFormat &to, double value,
-                           int lane, Lanewise &lanewise) {
+static uint32_t convertOne(const Wave &wave, const Conversion &conversion, const FloatFormat &from,
+                           const FloatFormat &to, double value, int lane, Lanewise &lanewise) {
   const bool narrows = to.bits() < from.bits();
   if (conversion.scaled)
     value = narrows ? value / lanewise.scale[lane] : value * lanewise.scale[lane];

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace machine {
 
 using Codes = FloatFormat::Codes;
@@ -33,8 +32,9 @@ double decode(const FloatFormat &format, uint32_t code) {
   }
   if (format.codes == Codes::Ieee && magnitude > format.largest())
     return asF64(sign | kInfF64);
-  double value = exponent ? std::ldexp(double(mantissa | 1u << format.mantissaBits), exponent - format.bias - format.mantissaBits)
-                          : std::ldexp(double(mantissa), 1 - format.bias - format.mantissaBits);
+  double value =
+      exponent ? std::ldexp(double(mantissa | 1u << format.mantissaBits), exponent - format.bias - format.mantissaBits)
+               : std::ldexp(double(mantissa), 1 - format.bias - format.mantissaBits);
   return sign ? -value : value;
 }
 
@@ -110,6 +110,8 @@ uint32_t encodeStochastic(const FloatFormat &format, double value, uint32_t rand
   });
 }
 
-double decodeScale(uint32_t code) { return (code &= 0xFF) == 0xFF ? asF64(kInfF64 | kQuietF64) : std::ldexp(1.0, int(code) - 127); }
+double decodeScale(uint32_t code) {
+  return (code &= 0xFF) == 0xFF ? asF64(kInfF64 | kQuietF64) : std::ldexp(1.0, int(code) - 127);
+}
 
 } // namespace machine

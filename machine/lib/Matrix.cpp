@@ -1,22 +1,17 @@
 // v_mfma_* and v_smfmac_*. EXEC is ignored (CDNA3 ISA, "Matrix Arithmetic Instructions"); so are MODE's rounding and
 // denormal bits: results are rounded to nearest even, denormals kept on both sides.
 //
-// Model of the sum: products are exact; f32 and f64 are chains of fused multiply-adds along k, beginning with C; all other
-// floats are summed in double, in the order of k beginning with C, and rounded once. Hardware sums groups of products
-// with 24 fractional bits and rounds several times (measured: MMA-Sim, arXiv 2511.10909): same where sums are exact.
+// Model of the sum: products are exact; f32 and f64 are chains of fused multiply-adds along k, beginning with C; all
+// other floats are summed in double, in the order of k beginning with C, and rounded once. Hardware sums groups of
+// products with 24 fractional bits and rounds several times (measured: MMA-Sim, arXiv 2511.10909): same where sums are
+// exact.
 #include "machine/Matrix.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace machine {
 
 template <class T> using Tile = T[32][kLanes]; // [element][lane]
-
-struct Plans {
-  MatrixPlan byRuns[4]; // bit 0: A in runs, bit 1: B
-};
-static const Plans &plansOf(uint32_t extra);
 
 // --- operands: registers to elements ---
 
@@ -33,10 +28,11 @@ static MatrixRows registersOf(const Wave &wave, const Operand &operand, int dwor
 constexpr int kElementsF8f6f4 = 32, kFormats = 5, kDwords[kFormats] = {8, 8, 6, 6, 4};
 
 static void decodeF8f6f4(const Wave &wave, const Operand &operand, int format, Tile<double> &out) {
-  constexpr MatrixFormat formats[kFormats] = {MatrixFormat::Fp8, MatrixFormat::Bf8, MatrixFormat::Fp6, MatrixFormat::Bf6,
-                                              MatrixFormat::Fp4};
+  constexpr MatrixFormat formats[kFormats] = {MatrixFormat::Fp8, MatrixFormat::Bf8, MatrixFormat::Fp6,
+                                              MatrixFormat::Bf6, MatrixFormat::Fp4};
   if (format >= kFormats)
-    fault("program", "no matrix format has the number " + std::to_string(format) + ": 0 to 4 are fp8, bf8, fp6, bf6, fp4");
+    fault("program",
+          "no matrix format has the number " + std::to_string(format) + ": 0 to 4 are fp8, bf8, fp6, bf6, fp4");
   decodeNarrow(formats[format], registersOf(wave, operand, kDwords[format]), kElementsF8f6f4, out[0]);
 }
 
@@ -55,7 +51,8 @@ static MatrixFormat formatOf(const Run &run, Element type) {
   }
 }
 
-static void decodeFloats(const Run &run, const Wave &wave, const Operand &operand, Element type, int elements, Tile<double> &out) {
+static void decodeFloats(const Run &run, const Wave &wave, const Operand &operand, Element type, int elements,
+                         Tile<double> &out) {
   if (type == Element::Xf32) {
     auto rows = registersOf(wave, operand, elements);
     for (int e = 0; e < elements; ++e)
@@ -128,13 +125,15 @@ static void checkBroadcast(const Instruction &instruction, const MatrixOp &op) {
                          " name a block that is not among the " + std::to_string(op.blocks) + " of A");
 }
 
-// Sparse A: by stored element, which of its four it is. A lane's indices take two bits each; where they leave room in the
-// register, ABID picks the set, and CBSZ other than 0 the first one (ISA, "Sparse Matrices").
-static void readChoices(const Wave &wave, const Instruction &instruction, const MatrixOp &op, uint8_t (&chosen)[32][kLanes]) {
+// Sparse A: by stored element, which of its four it is. A lane's indices take two bits each; where they leave room in
+// the register, ABID picks the set, and CBSZ other than 0 the first one (ISA, "Sparse Matrices").
+static void readChoices(const Wave &wave, const Instruction &instruction, const MatrixOp &op,
+                        uint8_t (&chosen)[32][kLanes]) {
   const uint32_t *index = *registersOf(wave, instruction.src[2], 1);
   int bits = 2 * op.heldA(), set = instruction.cbsz ? 0 : instruction.abid;
   if ((set + 1) * bits > 32)
-    fault("program", "abid:" + std::to_string(set) + " is past the index register: a set has " + std::to_string(bits) + " bits");
+    fault("program",
+          "abid:" + std::to_string(set) + " is past the index register: a set has " + std::to_string(bits) + " bits");
   for (int e = 0; e < op.heldA(); ++e)
     for (int lane = 0; lane < kLanes; ++lane)
       chosen[e][lane] = index[lane] >> (set * bits + 2 * e) & 3;
@@ -143,8 +142,8 @@ static void readChoices(const Wave &wave, const Instruction &instruction, const 
 // --- handlers ---
 
 template <class T>
-static Product<T> productOf(const Instruction &instruction, const MatrixOp &op, const MatrixPlan &plan, const Tile<T> &a,
-                            const Tile<T> &b, Tile<T> &sums) {
+static Product<T> productOf(const Instruction &instruction, const MatrixOp &op, const MatrixPlan &plan,
+                            const Tile<T> &a, const Tile<T> &b, Tile<T> &sums) {
   Product<T> product{op, plan, a[0], b[0], sums[0]};
   if (!op.sparse) {
     checkBroadcast(instruction, op);
@@ -158,7 +157,7 @@ static const Operand &sourceOfSums(const Instruction &instruction, const MatrixO
   return op.sparse ? instruction.dst[0] : instruction.src[2];
 }
 
-static void matrixFloat(Run &run, Wave &wave, const Instruction &instruction) {
+void matrixFloat(Run &run, Wave &wave, const Instruction &instruction) {
   const uint32_t extra = opInfo(instruction.op).extra;
   const MatrixOp op = MatrixOp::unpack(extra);
   if (op.a == Element::Xf32 && instruction.blgp)
@@ -169,7 +168,7 @@ static void matrixFloat(Run &run, Wave &wave, const Instruction &instruction) {
   decodeFloats(run, wave, instruction.src[1], op.b, op.heldB(), b);
   permute(instruction.blgp, op.heldB(), b);
   readSums(wave, sourceOfSums(instruction, op), heldOut(op), sums);
-  Product<double> product = productOf(instruction, op, plansOf(extra).byRuns[0], a, b, sums);
+  Product<double> product = productOf(instruction, op, matrixPlan(extra), a, b, sums);
   if (op.sparse) {
     readChoices(wave, instruction, op, chosen);
     product.chosen = chosen[0];
@@ -178,7 +177,7 @@ static void matrixFloat(Run &run, Wave &wave, const Instruction &instruction) {
   writeSums(wave, instruction.dst[0], heldOut(op), sums);
 }
 
-static void matrixI8(Run &, Wave &wave, const Instruction &instruction) {
+void matrixI8(Run &, Wave &wave, const Instruction &instruction) {
   const uint32_t extra = opInfo(instruction.op).extra;
   const MatrixOp op = MatrixOp::unpack(extra);
   Tile<uint32_t> a, b, sums;
@@ -187,7 +186,7 @@ static void matrixI8(Run &, Wave &wave, const Instruction &instruction) {
   decodeI8(registersOf(wave, instruction.src[1], op.heldB() / 4), op.heldB(), b[0]);
   permute(instruction.blgp, op.heldB(), b);
   readSums(wave, sourceOfSums(instruction, op), heldOut(op), sums);
-  Product<uint32_t> product = productOf(instruction, op, plansOf(extra).byRuns[0], a, b, sums);
+  Product<uint32_t> product = productOf(instruction, op, matrixPlan(extra), a, b, sums);
   if (op.sparse) {
     readChoices(wave, instruction, op, chosen);
     product.chosen = chosen[0];
@@ -196,7 +195,7 @@ static void matrixI8(Run &, Wave &wave, const Instruction &instruction) {
   writeSums(wave, instruction.dst[0], heldOut(op), sums);
 }
 
-static void matrixF32(Run &, Wave &wave, const Instruction &instruction) {
+void matrixF32(Run &, Wave &wave, const Instruction &instruction) {
   const uint32_t extra = opInfo(instruction.op).extra;
   const MatrixOp op = MatrixOp::unpack(extra);
   Tile<float> a, b, sums;
@@ -204,7 +203,7 @@ static void matrixF32(Run &, Wave &wave, const Instruction &instruction) {
   readSums(wave, instruction.src[1], op.heldB(), b);
   permute(instruction.blgp, op.heldB(), b);
   readSums(wave, instruction.src[2], heldOut(op), sums);
-  multiplyFused(productOf(instruction, op, plansOf(extra).byRuns[0], a, b, sums));
+  multiplyFused(productOf(instruction, op, matrixPlan(extra), a, b, sums));
   writeSums(wave, instruction.dst[0], heldOut(op), sums);
 }
 
@@ -226,7 +225,7 @@ static void readDoubles(MatrixRows rows, int elements, Tile<double> &out) {
 }
 
 // BLGP of f64 negates operands: bit 0 A, bit 1 B, bit 2 C (CDNA3 ISA); LLVM writes it as neg:[...].
-static void matrixF64(Run &, Wave &wave, const Instruction &instruction) {
+void matrixF64(Run &, Wave &wave, const Instruction &instruction) {
   const uint32_t extra = opInfo(instruction.op).extra;
   const MatrixOp op = MatrixOp::unpack(extra);
   const int elements = heldOut(op);
@@ -241,7 +240,7 @@ static void matrixF64(Run &, Wave &wave, const Instruction &instruction) {
   negate(instruction, 0, 1, a);
   negate(instruction, 1, 1, b);
   negate(instruction, 2, elements, sums);
-  multiplyFused(productOf(instruction, op, plansOf(extra).byRuns[0], a, b, sums));
+  multiplyFused(productOf(instruction, op, matrixPlan(extra), a, b, sums));
   registersOf(wave, instruction.dst[0], 2 * elements);
   for (int e = 0; e < elements; ++e)
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -252,8 +251,8 @@ static void matrixF64(Run &, Wave &wave, const Instruction &instruction) {
     }
 }
 
-// Multiplies each element by the scale of its row and block of 32 along k: lane l's register has, in byte `byte`, that of
-// row l mod m and block l div m.
+// Multiplies each element by the scale of its row and block of 32 along k: lane l's register has, in byte `byte`, that
+// of row l mod m and block l div m.
 static void scale(const Wave &wave, const Operand &operand, int byte, int m, bool runs, Tile<double> &tile) {
   const uint32_t *codes = *registersOf(wave, operand, 1);
   double scales[kLanes];
@@ -270,7 +269,7 @@ static void scale(const Wave &wave, const Operand &operand, int byte, int m, boo
   }
 }
 
-static void matrixF8f6f4(Run &, Wave &wave, const Instruction &instruction) {
+void matrixF8f6f4(Run &, Wave &wave, const Instruction &instruction) {
   const uint32_t extra = opInfo(instruction.op).extra;
   const MatrixOp op = MatrixOp::unpack(extra);
   const bool runsA = instruction.cbsz < 2, runsB = instruction.blgp < 2;
@@ -283,111 +282,8 @@ static void matrixF8f6f4(Run &, Wave &wave, const Instruction &instruction) {
     scale(wave, instruction.src[3], byte(0), op.m, runsA, a);
     scale(wave, instruction.src[4], byte(1), op.m, runsB, b);
   }
-  multiply(Product<double>{op, plansOf(extra).byRuns[runsA + 2 * runsB], a[0], b[0], sums[0]});
+  multiply(Product<double>{op, matrixPlan(extra, runsA, runsB), a[0], b[0], sums[0]});
   writeSums(wave, instruction.dst[0], heldOut(op), sums);
 }
-
-// --- the table ---
-
-constexpr uint8_t kGfx942 = 1, kGfx950 = 2, kBoth = 3;
-
-static constexpr OpInfo dense(const char *name, const char *signature, Handler run, MatrixOp op, uint8_t targets = kBoth) {
-  return {name, Format::Mfma, signature, run, nullptr, op.packed(), targets};
-}
-
-constexpr const char *k1f32 = "f32x4 = f32 f32 f32x4", *k16f32 = "f32x16 = f32 f32 f32x16", *k32f32 = "f32x32 = f32 f32 f32x32";
-constexpr const char *k64x4 = "f32x4 = b64 b64 f32x4", *k64x16 = "f32x16 = b64 b64 f32x16", *k64x32 = "f32x32 = b64 b64 f32x32";
-constexpr const char *k128x4 = "f32x4 = b128 b128 f32x4", *k128x16 = "f32x16 = b128 b128 f32x16";
-constexpr const char *kSparse64x4 = "+f32x4 = b64 b128 b32", *kSparse64x16 = "+f32x16 = b64 b128 b32";
-constexpr const char *kSparse128x4 = "+f32x4 = b128 b256 b32", *kSparse128x16 = "+f32x16 = b128 b256 b32";
-
-using E = Element;
-
-#define SPARSE(name, signature, run, m, k, a, b, targets)                                                                  \
-  dense(name, signature, run, MatrixOp{m, k, 1, a, b, true}, targets)
-// The four pairs of 8-bit types.
-#define PAIRS(make, name, signature, m, k, targets)                                                                        \
-  make(name "_bf8_bf8", signature, m, k, E::Bf8, E::Bf8, targets), make(name "_bf8_fp8", signature, m, k, E::Bf8, E::Fp8, targets), \
-      make(name "_fp8_bf8", signature, m, k, E::Fp8, E::Bf8, targets), make(name "_fp8_fp8", signature, m, k, E::Fp8, E::Fp8, targets)
-#define DENSE8(name, signature, m, k, a, b, targets) dense(name, signature, matrixFloat, MatrixOp{m, k, 1, a, b}, targets)
-#define SPARSE8(name, signature, m, k, a, b, targets) SPARSE(name, signature, matrixFloat, m, k, a, b, targets)
-
-static const OpInfo kOps[] = {
-    dense("v_mfma_f32_32x32x1_2b_f32", k32f32, matrixF32, {32, 1, 2, E::F32, E::F32}),
-    dense("v_mfma_f32_16x16x1_4b_f32", k16f32, matrixF32, {16, 1, 4, E::F32, E::F32}),
-    dense("v_mfma_f32_4x4x1_16b_f32", k1f32, matrixF32, {4, 1, 16, E::F32, E::F32}),
-    dense("v_mfma_f32_32x32x2_f32", k16f32, matrixF32, {32, 2, 1, E::F32, E::F32}),
-    dense("v_mfma_f32_16x16x4_f32", k1f32, matrixF32, {16, 4, 1, E::F32, E::F32}),
-    dense("v_mfma_f32_16x16x8_xf32", k64x4, matrixFloat, {16, 8, 1, E::Xf32, E::Xf32}, kGfx942),
-    dense("v_mfma_f32_32x32x4_xf32", k64x16, matrixFloat, {32, 4, 1, E::Xf32, E::Xf32}, kGfx942),
-    dense("v_mfma_f64_16x16x4_f64", "f64x4 = f64 f64 f64x4", matrixF64, {16, 4, 1, E::F64, E::F64}),
-    dense("v_mfma_f64_4x4x4_4b_f64", "f64 = f64 f64 f64", matrixF64, {4, 4, 4, E::F64, E::F64}),
-
-    dense("v_mfma_f32_32x32x4_2b_f16", k64x32, matrixFloat, {32, 4, 2, E::F16, E::F16}),
-    dense("v_mfma_f32_16x16x4_4b_f16", k64x16, matrixFloat, {16, 4, 4, E::F16, E::F16}),
-    dense("v_mfma_f32_4x4x4_16b_f16", k64x4, matrixFloat, {4, 4, 16, E::F16, E::F16}),
-    dense("v_mfma_f32_32x32x8_f16", k64x16, matrixFloat, {32, 8, 1, E::F16, E::F16}),
-    dense("v_mfma_f32_16x16x16_f16", k64x4, matrixFloat, {16, 16, 1, E::F16, E::F16}),
-    dense("v_mfma_f32_32x32x16_f16", k128x16, matrixFloat, {32, 16, 1, E::F16, E::F16}, kGfx950),
-    dense("v_mfma_f32_16x16x32_f16", k128x4, matrixFloat, {16, 32, 1, E::F16, E::F16}, kGfx950),
-    dense("v_mfma_f32_32x32x4_2b_bf16", k64x32, matrixFloat, {32, 4, 2, E::Bf16, E::Bf16}),
-    dense("v_mfma_f32_16x16x4_4b_bf16", k64x16, matrixFloat, {16, 4, 4, E::Bf16, E::Bf16}),
-    dense("v_mfma_f32_4x4x4_16b_bf16", k64x4, matrixFloat, {4, 4, 16, E::Bf16, E::Bf16}),
-    dense("v_mfma_f32_32x32x8_bf16", k64x16, matrixFloat, {32, 8, 1, E::Bf16, E::Bf16}),
-    dense("v_mfma_f32_16x16x16_bf16", k64x4, matrixFloat, {16, 16, 1, E::Bf16, E::Bf16}),
-    dense("v_mfma_f32_32x32x16_bf16", k128x16, matrixFloat, {32, 16, 1, E::Bf16, E::Bf16}, kGfx950),
-    dense("v_mfma_f32_16x16x32_bf16", k128x4, matrixFloat, {16, 32, 1, E::Bf16, E::Bf16}, kGfx950),
-
-    PAIRS(DENSE8, "v_mfma_f32_16x16x32", k64x4, 16, 32, kBoth),
-    PAIRS(DENSE8, "v_mfma_f32_32x32x16", k64x16, 32, 16, kBoth),
-
-    dense("v_mfma_i32_32x32x4_2b_i8", "i32x32 = b32 b32 i32x32", matrixI8, {32, 4, 2, E::I8, E::I8}),
-    dense("v_mfma_i32_16x16x4_4b_i8", "i32x16 = b32 b32 i32x16", matrixI8, {16, 4, 4, E::I8, E::I8}),
-    dense("v_mfma_i32_4x4x4_16b_i8", "i32x4 = b32 b32 i32x4", matrixI8, {4, 4, 16, E::I8, E::I8}),
-    dense("v_mfma_i32_32x32x16_i8", "i32x16 = b64 b64 i32x16", matrixI8, {32, 16, 1, E::I8, E::I8}),
-    dense("v_mfma_i32_16x16x32_i8", "i32x4 = b64 b64 i32x4", matrixI8, {16, 32, 1, E::I8, E::I8}),
-    dense("v_mfma_i32_32x32x32_i8", "i32x16 = b128 b128 i32x16", matrixI8, {32, 32, 1, E::I8, E::I8}, kGfx950),
-    dense("v_mfma_i32_16x16x64_i8", "i32x4 = b128 b128 i32x4", matrixI8, {16, 64, 1, E::I8, E::I8}, kGfx950),
-
-    dense("v_mfma_f32_16x16x128_f8f6f4", "f32x4 = b256- b256- f32x4", matrixF8f6f4, {16, 128, 1, E::F8f6f4, E::F8f6f4}, kGfx950),
-    dense("v_mfma_f32_32x32x64_f8f6f4", "f32x16 = b256- b256- f32x16", matrixF8f6f4, {32, 64, 1, E::F8f6f4, E::F8f6f4}, kGfx950),
-    dense("v_mfma_scale_f32_16x16x128_f8f6f4", "f32x4 = b256- b256- f32x4 b32 b32", matrixF8f6f4,
-          {16, 128, 1, E::F8f6f4, E::F8f6f4, false, true}, kGfx950),
-    dense("v_mfma_scale_f32_32x32x64_f8f6f4", "f32x16 = b256- b256- f32x16 b32 b32", matrixF8f6f4,
-          {32, 64, 1, E::F8f6f4, E::F8f6f4, false, true}, kGfx950),
-
-    SPARSE("v_smfmac_f32_16x16x32_f16", kSparse64x4, matrixFloat, 16, 32, E::F16, E::F16, kBoth),
-    SPARSE("v_smfmac_f32_32x32x16_f16", kSparse64x16, matrixFloat, 32, 16, E::F16, E::F16, kBoth),
-    SPARSE("v_smfmac_f32_16x16x32_bf16", kSparse64x4, matrixFloat, 16, 32, E::Bf16, E::Bf16, kBoth),
-    SPARSE("v_smfmac_f32_32x32x16_bf16", kSparse64x16, matrixFloat, 32, 16, E::Bf16, E::Bf16, kBoth),
-    SPARSE("v_smfmac_i32_16x16x64_i8", "+i32x4 = b64 b128 b32", matrixI8, 16, 64, E::I8, E::I8, kBoth),
-    SPARSE("v_smfmac_i32_32x32x32_i8", "+i32x16 = b64 b128 b32", matrixI8, 32, 32, E::I8, E::I8, kBoth),
-    PAIRS(SPARSE8, "v_smfmac_f32_16x16x64", kSparse64x4, 16, 64, kBoth),
-    PAIRS(SPARSE8, "v_smfmac_f32_32x32x32", kSparse64x16, 32, 32, kBoth),
-    SPARSE("v_smfmac_f32_16x16x64_f16", kSparse128x4, matrixFloat, 16, 64, E::F16, E::F16, kGfx950),
-    SPARSE("v_smfmac_f32_32x32x32_f16", kSparse128x16, matrixFloat, 32, 32, E::F16, E::F16, kGfx950),
-    SPARSE("v_smfmac_f32_16x16x64_bf16", kSparse128x4, matrixFloat, 16, 64, E::Bf16, E::Bf16, kGfx950),
-    SPARSE("v_smfmac_f32_32x32x32_bf16", kSparse128x16, matrixFloat, 32, 32, E::Bf16, E::Bf16, kGfx950),
-    SPARSE("v_smfmac_i32_16x16x128_i8", "+i32x4 = b128 b256 b32", matrixI8, 16, 128, E::I8, E::I8, kGfx950),
-    SPARSE("v_smfmac_i32_32x32x64_i8", "+i32x16 = b128 b256 b32", matrixI8, 32, 64, E::I8, E::I8, kGfx950),
-    PAIRS(SPARSE8, "v_smfmac_f32_16x16x128", kSparse128x4, 16, 128, kGfx950),
-    PAIRS(SPARSE8, "v_smfmac_f32_32x32x64", kSparse128x16, 32, 64, kGfx950),
-};
-
-static const Plans &plansOf(uint32_t extra) {
-  static const std::unordered_map<uint32_t, Plans> all = [] {
-    std::unordered_map<uint32_t, Plans> plans;
-    for (const OpInfo &info : kOps) {
-      MatrixOp op = MatrixOp::unpack(info.extra);
-      bool runs = op.a == Element::F8f6f4;
-      for (int i = 0; i < (runs ? 4 : 1); ++i)
-        plans[info.extra].byRuns[i] = planOf(op, i & 1, i >> 1);
-    }
-    return plans;
-  }();
-  return all.at(extra);
-}
-
-Table matrixOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
 
 } // namespace machine

@@ -11,7 +11,8 @@ static INLINE uint32_t choose(bool first, uint32_t a, uint32_t b) {
 }
 
 // As `decode`, for formats of up to 16 bits, in f32 and without a branch. A NaN may have another payload.
-template <int Exponent, int Mantissa, int Bias, FloatFormat::Codes Codes> static INLINE float narrowValue(uint32_t code) {
+template <int Exponent, int Mantissa, int Bias, FloatFormat::Codes Codes>
+static INLINE float narrowValue(uint32_t code) {
   constexpr FloatFormat format{Exponent, Mantissa, Bias, Codes};
   const uint32_t magnitude = code & (format.signBit() - 1), sign = (code & format.signBit()) << (32 - format.bits());
   const uint32_t normal = (magnitude << (23 - Mantissa)) + (uint32_t(127 - Bias) << 23);
@@ -39,7 +40,8 @@ static INLINE void decodeAll(MatrixRows rows, int elements, double *out) {
     double *to = out + e * kLanes;
     if (shift + bits > 32)
       for (int lane = 0; lane < kLanes; ++lane)
-        to[lane] = narrowValue<Exponent, Mantissa, Bias, Codes>((low[lane] >> shift | high[lane] << (32 - shift)) & mask);
+        to[lane] =
+            narrowValue<Exponent, Mantissa, Bias, Codes>((low[lane] >> shift | high[lane] << (32 - shift)) & mask);
     else
       for (int lane = 0; lane < kLanes; ++lane)
         to[lane] = narrowValue<Exponent, Mantissa, Bias, Codes>(low[lane] >> shift & mask);

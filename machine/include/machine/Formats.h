@@ -22,7 +22,7 @@ struct FloatFormat {
   constexpr uint32_t largest() const {
     return codes == Codes::Ieee ? (((1u << exponentBits) - 1) << mantissaBits) - 1
            : codes == Codes::Fn ? signBit() - 2
-                                    : signBit() - 1;
+                                : signBit() - 1;
   }
 };
 
@@ -38,8 +38,8 @@ constexpr FloatFormat kFp6{2, 3, 1, FloatFormat::Codes::None};
 constexpr FloatFormat kBf6{3, 2, 3, FloatFormat::Codes::None};
 constexpr FloatFormat kFp4{2, 1, 1, FloatFormat::Codes::None};
 
-// What becomes of a magnitude past the largest one, and of infinity: the format's infinity, else its NaN, or the largest
-// finite value (MODE.FP16_OVFL). Formats without NaN always saturate, and turn NaN into their largest value.
+// What becomes of a magnitude past the largest one, and of infinity: the format's infinity, else its NaN, or the
+// largest finite value (MODE.FP16_OVFL). Formats without NaN always saturate, and turn NaN into their largest value.
 enum class Overflow : uint8_t { Infinite, Saturate };
 
 // The value of a code (bits above the format's are ignored). NaN is quiet and keeps its sign and payload.
@@ -49,7 +49,8 @@ double decode(const FloatFormat &format, uint32_t code);
 uint32_t encode(const FloatFormat &format, double value, Overflow overflow = Overflow::Infinite);
 
 // Stochastic: the top bits of `random` are added below the last bit that is kept, then the rest is cut off. As many of
-// them as the source's mantissa (`sourceMantissa` bits) is longer than the format's; what lies below these is cut first.
+// them as the source's mantissa (`sourceMantissa` bits) is longer than the format's; what lies below these is cut
+// first.
 uint32_t encodeStochastic(const FloatFormat &format, double value, uint32_t random, int sourceMantissa,
                           Overflow overflow = Overflow::Infinite);
 

@@ -1,4 +1,5 @@
-// Matrix instructions (CDNA3 and CDNA4 ISA, "Matrix Arithmetic Instructions"): what one computes and where elements live.
+// Matrix instructions (CDNA3 and CDNA4 ISA, "Matrix Arithmetic Instructions"): what one computes and where elements
+// live.
 #pragma once
 #include "machine/Formats.h"
 #include "machine/Run.h"
@@ -19,7 +20,7 @@ struct MatrixOp {
            uint32_t(sparse) << 27 | uint32_t(scaled) << 28;
   }
   static constexpr MatrixOp unpack(uint32_t bits) {
-    return {uint8_t(bits & 63),      uint8_t(bits >> 6 & 255), uint8_t(bits >> 14 & 31), Element(bits >> 19 & 15),
+    return {uint8_t(bits & 63),       uint8_t(bits >> 6 & 255), uint8_t(bits >> 14 & 31), Element(bits >> 19 & 15),
             Element(bits >> 23 & 15), (bits >> 27 & 1) != 0,    (bits >> 28 & 1) != 0};
   }
 
@@ -29,7 +30,8 @@ struct MatrixOp {
   int heldB() const { return k * m * blocks / kLanes; }
 };
 
-// Element e of lane l is at e * kLanes + l in the arrays of operands, accumulator register r of lane l at r * kLanes + l.
+// Element e of lane l is at e * kLanes + l in the arrays of operands, accumulator register r of lane l at r * kLanes +
+// l.
 struct MatrixPlan {
   uint16_t a[128], b[128]; // of row (column) 0 of block 0, by k; of sparse A, by stored k
   uint16_t out[64];        // of column 0, by block * m + row
@@ -37,6 +39,9 @@ struct MatrixPlan {
 
 // `runs`: the operand consists of two halves of k, each dealt in runs of 16 to the lanes (8 bits in f8f6f4).
 MatrixPlan planOf(const MatrixOp &op, bool runsA, bool runsB);
+
+// That of an instruction of the table, computed once.
+const MatrixPlan &matrixPlan(uint32_t extra, bool runsA = false, bool runsB = false);
 
 // The lane whose data B's lane `lane` takes under a lane-group pattern (ISA, "BLGP").
 int patternLane(int pattern, int lane);
@@ -64,5 +69,12 @@ void multiply(const Product<double> &product);
 void multiplyFused(const Product<double> &product);
 void multiplyFused(const Product<float> &product);
 void multiply(const Product<uint32_t> &product);
+
+// Handlers, by the kind of the elements.
+void matrixFloat(Run &run, Wave &wave, const Instruction &instruction); // f16, bf16, 8-bit floats, xf32
+void matrixF32(Run &run, Wave &wave, const Instruction &instruction);
+void matrixF64(Run &run, Wave &wave, const Instruction &instruction);
+void matrixI8(Run &run, Wave &wave, const Instruction &instruction);
+void matrixF8f6f4(Run &run, Wave &wave, const Instruction &instruction);
 
 } // namespace machine
