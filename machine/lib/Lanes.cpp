@@ -39,8 +39,10 @@ uint64_t readScalar(const Wave &wave, const Operand &operand, int bits) {
     return bits > 32 ? wave.pair(operand.reg) : wave.s[operand.reg];
   case Kind::Constant:
     return operand.value;
-  case Kind::Special:
-    return specialValue(wave, Special(operand.reg));
+  case Kind::Special: {
+    uint64_t value = specialValue(wave, Special(operand.reg));
+    return bits > 32 ? value : uint32_t(value);
+  }
   default:
     fault("program", "a scalar operand is needed here");
   }
@@ -309,14 +311,7 @@ void writeResult(Wave &wave, const Instruction &instruction, const Type &type, c
 
 // --- the generic instruction ---
 
-void vectorOp(Run &run, Wave &wave, const Instruction &instruction) {
-  if (indexesRegisters(wave)) {
-    Instruction meant = indexed(wave, instruction);
-    wave.mode &= ~kGprIndexing;
-    vectorOp(run, wave, meant);
-    wave.mode |= kGprIndexing;
-    return;
-  }
+static void eachLane(Run &, Wave &wave, const Instruction &instruction) {
   const OpInfo &op = opInfo(instruction.op);
   const Shape &shape = shapeOf(instruction.op);
   const Type &type = shape.dst[0];
@@ -339,6 +334,10 @@ void vectorOp(Run &run, Wave &wave, const Instruction &instruction) {
   }
   modifyResult(wave, instruction, type, out);
   writeResult(wave, instruction, type, out, lanes, op.extra & kKeepHigh);
+}
+
+void vectorOp(Run &run, Wave &wave, const Instruction &instruction) {
+  withIndexing<eachLane>(run, wave, instruction);
 }
 
 } // namespace machine

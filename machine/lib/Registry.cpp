@@ -6,8 +6,9 @@ namespace machine {
 
 static std::vector<OpInfo> allOps() {
   std::vector<OpInfo> all;
-  for (const Table &table : {scalarOps(), scalarMemoryOps(), vectorOps(), compareOps(), packedOps(), convertOps(),
-                             matrixOps(), ldsOps(), ldsLaneOps(), globalOps(), bufferOps(), controlOps(), waitOps()})
+  for (const Table &table : {scalarOps(), scalarMemoryOps(), vectorOps(), vectorIntegerOps(), vectorFloatOps(),
+                             vectorConvertOps(), compareOps(), packedOps(), convertOps(), matrixOps(), ldsOps(),
+                             ldsLaneOps(), globalOps(), bufferOps(), controlOps(), waitOps()})
     all.insert(all.end(), table.ops, table.ops + table.count);
   return all;
 }

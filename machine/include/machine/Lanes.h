@@ -36,6 +36,13 @@ constexpr uint32_t kGprIndexing = 1u << 27;
 inline bool indexesRegisters(const Wave &wave) { return wave.mode & kGprIndexing; }
 // The instruction with the registers that it means in this mode.
 Instruction indexed(const Wave &wave, const Instruction &instruction);
+// A handler that gets the instruction so.
+template <Handler F> void withIndexing(Run &run, Wave &wave, const Instruction &instruction) {
+  if (indexesRegisters(wave))
+    F(run, wave, indexed(wave, instruction));
+  else
+    F(run, wave, instruction);
+}
 
 // A scalar operand: registers, constant or special value; 32 or 64 bits.
 uint64_t readScalar(const Wave &wave, const Operand &operand, int bits);

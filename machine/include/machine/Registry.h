@@ -58,7 +58,10 @@ struct Table {
 // The families.
 Table scalarOps();
 Table scalarMemoryOps();
-Table vectorOps();
+Table vectorOps(); // carries, lanes, division
+Table vectorIntegerOps();
+Table vectorFloatOps();
+Table vectorConvertOps();
 Table compareOps();
 Table packedOps();
 Table convertOps();

@@ -1,7 +1,0 @@
-#include "machine/Run.h"
-
-namespace machine {
-
-Table vectorOps() { return {nullptr, 0}; }
-
-} // namespace machine
