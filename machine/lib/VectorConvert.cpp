@@ -32,20 +32,8 @@ template <int Bits, bool Signed> static uint64_t normalised(Wave &w, uint64_t ra
   return uint64_t(int64_t(roundEven(std::clamp(x, least, 1.0) * most))) & 0xFFFF;
 }
 
-// The value with random bits added below the last kept one, then cut.
-static uint64_t stochasticF16(Wave &w, uint64_t a, uint64_t noise, uint64_t) {
-  double x = valueOf<32>(w, a);
-  if (!std::isfinite(x) || x == 0)
-    return doubleToF16(x, kNearest);
-  int exponent = std::max(std::ilogb(x), -14);
-  double unit = std::ldexp(1, exponent - 10);
-  double added = std::fabs(x) + unit * std::ldexp(double(uint32_t(noise) >> 19), -13);
-  return doubleToF16(std::copysign(added, x), std::fabs(added) >= 65536 ? kNearest : kTruncate);
-}
-
 static uint64_t pack(uint64_t low, uint64_t high) { return (low & 0xFFFF) | (high & 0xFFFF) << 16; }
 static uint64_t truncated(Wave &w, uint64_t raw) { return flushOut<16>(w, doubleToF16(valueOf<32>(w, raw), kTruncate)); }
-static uint64_t nearest(Wave &w, uint64_t raw) { return flushOut<16>(w, doubleToF16(valueOf<32>(w, raw), kNearest)); }
 static uint64_t insertByte(uint64_t word, uint64_t byte, uint64_t at) {
   unsigned shift = 8 * unsigned(at & 3);
   return (word & ~(0xFFull << shift)) | (byte & 0xFF) << shift;
@@ -92,8 +80,6 @@ static const OpInfo kOps[] = {
     {"v_cvt_pk_u8_f32", Format::Vop3, "b32 = f32 u32 b32", vectorOp, LANE(return insertByte(c, byteOf(w, a), b);)},
     {"v_cvt_pkaccum_u8_f32", Format::Vop3, "+b32 = f32 u32", vectorOp, LANE(return insertByte(c, byteOf(w, a), b);)},
     CVT2("v_pack_b32_f16", "f16", pack(a, b)),
-    {"v_cvt_pk_f16_f32", Format::Vop3, "b32 = f32 f32", vectorOp, LANE(return pack(nearest(w, a), nearest(w, b));), 0, 2},
-    {"v_cvt_sr_f16_f32", Format::Vop3, "f16 = f32 u32", vectorOp, stochasticF16, kKeepHigh, 2},
 };
 
 Table vectorConvertOps() { return {kOps, sizeof kOps / sizeof *kOps}; }

@@ -111,7 +111,6 @@ static const OpInfo kOps[] = {
     OP1("v_ffbl_b32", "u32", "b32", a ? uint64_t(__builtin_ctzll(a)) : ~0ull),
     OP1("v_ffbh_i32", "u32", "i32", leading(uint64_t(I(a) ^ (I(a) >> 31)))),
     OP1("v_sat_pk_u8_i16", "b16", "i16x2", saturateByte(int16_t(a), 0, 255) | saturateByte(int16_t(a >> 16), 0, 255) << 8),
-    {"v_prng_b32", Format::Vop1, "u32 = u32", vectorOp, LANE(return a << 1 ^ (a >> 31 & 1 ? 197 : 0);), 0, 2},
 
     QUICK("v_and_b32", Vop2, "b32 = b32 b32", AndB32),
     QUICK("v_or_b32", Vop2, "b32 = b32 b32", OrB32),

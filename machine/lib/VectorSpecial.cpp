@@ -103,25 +103,6 @@ static void swapRegisters(Run &, Wave &wave, const Instruction &instruction) {
       std::swap(x[lane], y[lane]);
 }
 
-// Rows (of 16 lanes, or halves of 32) of odd number of the first register against even ones of the second. An inactive
-// lane is not written, and gives nothing to its partner: that keeps its value, or is 0 with bound_ctrl.
-template <int Row> static void swapRows(Run &, Wave &wave, const Instruction &instruction) {
-  uint32_t *x = wave.v[instruction.dst[0].reg], *y = wave.v[instruction.dst[1].reg];
-  bool zero = instruction.flags & kBoundCtrl;
-  uint64_t exec = wave.exec();
-  for (int even = 0; even < kLanes; ++even) {
-    int odd = even + Row;
-    if (even & Row)
-      continue;
-    bool evenActive = exec >> even & 1, oddActive = exec >> odd & 1;
-    uint32_t low = y[even], high = x[odd];
-    if (evenActive && (oddActive || zero))
-      y[even] = oddActive ? high : 0;
-    if (oddActive && (evenActive || zero))
-      x[odd] = evenActive ? low : 0;
-  }
-}
-
 // --- bits by a truth table: bit 4a + 2b + c of it ---
 
 template <int Bits> static void truthTable(Run &, Wave &wave, const Instruction &instruction) {
@@ -290,8 +271,6 @@ static const OpInfo kOps[] = {
     {"v_mbcnt_lo_u32_b32", Format::Vop3, "u32 = b32 u32", withIndexing<countBelow<false>>},
     {"v_mbcnt_hi_u32_b32", Format::Vop3, "u32 = b32 u32", withIndexing<countBelow<true>>},
     {"v_swap_b32", Format::Vop1, "+b32 +b32 =", swapRegisters},
-    {"v_permlane16_swap_b32", Format::Vop1, "+b32 +b32 =", swapRows<16>, nullptr, 0, 2},
-    {"v_permlane32_swap_b32", Format::Vop1, "+b32 +b32 =", swapRows<32>, nullptr, 0, 2},
     {"v_bitop3_b32", Format::Vop3, "b32 = b32 b32 b32", withIndexing<truthTable<32>>, nullptr, 0, 2},
     {"v_bitop3_b16", Format::Vop3, "b16 = b16 b16 b16", withIndexing<truthTable<16>>, nullptr, 0, 2},
     {"v_qsad_pk_u16_u8", Format::Vop3, "b64 = b64 b32 b64", withIndexing<sumsOfDifferences<false>>},
