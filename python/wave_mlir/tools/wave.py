@@ -1,7 +1,8 @@
 """`wave`: compile, run and report on kernels.
 
     wave compile FILE.mlir [--emit FORM|llvm|isa|obj|hsaco] [-o OUT] [--set M=1024 ...] [--report]
-    wave run FILE.mlir [--set M=100 ...] [--seed N]
+    wave run FILE.mlir [--set M=100 ...] [--seed N] [--isa [--order O]]
+    wave run FILE.s|FILE.hsaco [--set M=100 ...] [--seed N] [--order O]
     wave report FILE.mlir|FILE.s|FILE.hsaco [--json]
 
 Errors are located and end with exit code 1, an interrupt with 130; a file is written whole or not at all.
@@ -23,6 +24,8 @@ from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
 
 _BINARY = ("obj", "hsaco")
 _LARGEST_VALUE = 2**63 - 1
+ORDERS = ("forward", "reverse", "round-robin", "random")
+"""Orders of the machine-code runner's waves (wave_mlir.isa.native, which is not loaded just for its help)."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_input(build)
     build.add_argument("--emit", choices=driver.EMIT, default="hsaco", help="what to make (default: hsaco)")
     build.add_argument(
-        "-o", dest="output", help="file to write; hsaco gets OUT.json beside it (default: text to stdout)"
+        "-o", dest="output", help="file to write; hsaco and isa get OUT.json beside them (default: text to stdout)"
     )
     build.add_argument("--report", action="store_true", help="print ISA statistics")
     build.add_argument("--json", action="store_true", help="print statistics as JSON")
@@ -74,8 +77,12 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument("--timing", action="store_true", help="print seconds by step to stderr")
     build.set_defaults(command=_compile)
     run = commands.add_parser("run", help="compile, run in the simulator on generated data, and check the result")
-    _add_input(run)
-    run.add_argument("--seed", type=int, default=0, help="seed of the generated data (default: 0)")
+    _add_input(run, "module (.mlir), or machine code (.s, .hsaco) with its .json beside it")
+    run.add_argument("--seed", type=_seed, default=0, help="seed of the generated data and of the order (default: 0)")
+    run.add_argument("--isa", action="store_true", help="run the machine code, not the simulator")
+    run.add_argument(
+        "--order", choices=ORDERS, default="random", help="which wave of machine code runs next (default: random)"
+    )
     run.set_defaults(command=_run)
     show = commands.add_parser("report", help="ISA statistics of a module, an assembly file or a code object")
     _add_input(show)
@@ -84,14 +91,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_input(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="module (.mlir)")
+def _add_input(parser: argparse.ArgumentParser, what: str = "module (.mlir)") -> None:
+    parser.add_argument("file", metavar="FILE", help=what)
     parser.add_argument("--kernel", help="the kernel to take (default: all)")
     parser.add_argument("--target", help="chip, instead of the module's")
     parser.add_argument(
         "--set", dest="symbols", metavar="NAME=VALUE", action="append", default=[], type=_assignment,
         help="value of a symbol; may be given several times",
     )  # fmt: skip
+
+
+def _seed(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 0")
+    return int(text)
 
 
 def _assignment(text: str) -> tuple[str, int]:
@@ -124,7 +137,7 @@ def _compile(options: argparse.Namespace) -> int:
     if options.output:
         files: dict[str, str | bytes] = {options.output: content}
         path = Path(options.output)
-        if wanted == "hsaco" and (path.is_file() or not path.exists()):  # not beside a device
+        if wanted in ("isa", "hsaco") and (path.is_file() or not path.exists()):  # not beside a device
             files[options.output + ".json"] = outputs.kernels_json(compiled.kernels)
         outputs.write_atomically(files)  # type: ignore[arg-type]
     elif isinstance(content, str) and not shown:
@@ -161,7 +174,10 @@ def _report(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     from . import wave_run
 
-    return wave_run.run_file(options.file, options.target, dict(options.symbols), options.kernel, options.seed)
+    machine = None
+    if options.isa or options.file.endswith(wave_run.wave_isa.MACHINE_CODE):
+        machine = wave_run.Choices(options.order, options.seed)
+    return wave_run.run_file(options.file, options.target, dict(options.symbols), options.kernel, options.seed, machine)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""`wave run`: compile a module, run it in the simulator on generated data, and compare with the reference evaluator."""
+"""`wave run`: compile a module, run it on generated data, and compare with the reference evaluator.
+
+It runs in the simulator, or with --isa as machine code.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
@@ -14,22 +18,47 @@ from wave_mlir.compiler import abi, driver, forms
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
 from wave_mlir.sim.dtypes import dtype_named
 
+from . import wave_isa
+from .wave_isa import Choices
+
 _REFERENCE = "wave_mlir.sim.reference"
 LARGEST = 4
 """Generated elements are integers of at most this size: sums of their products are exact in f32 up to K = 2^20."""
 
 
-def run_file(path: str, target: str | None, symbols: Mapping[str, int], kernel: str | None, seed: int) -> int:
-    """Compile and run all kernels (or `kernel`); returns the exit code: 1 when a check or the comparison fails."""
+def run_file(
+    path: str,
+    target: str | None,
+    symbols: Mapping[str, int],
+    kernel: str | None,
+    seed: int,
+    machine: Choices | None = None,
+) -> int:
+    """Compile and run all kernels (or `kernel`); returns the exit code: 1 when a check or the comparison fails.
+
+    machine: run machine code, in this way; None: the simulator. A file of machine code is run as it is.
+    """
+    if path.endswith(wave_isa.MACHINE_CODE):
+        return _run_machine_code(path, symbols, kernel, seed, machine or Choices(seed=seed))
     module = driver.parse(path, is_file=True)
     source = str(module)
     form = forms.form_of(module.operation)
     static, dynamic = _split_symbols(module, symbols)
-    compiled = driver.compile_module(module, target, static, kernel=kernel)
+    compiled = driver.compile_module(module, target, static, kernel=kernel, debug=machine is not None)
     failed = False
     for found in compiled.kernels:
-        failed |= not _run_kernel(compiled, found, dynamic, seed, source if form == "tile" else None, static)
+        failed |= not _run_kernel(compiled, found, dynamic, seed, source if form == "tile" else None, static, machine)
     return 1 if failed else 0
+
+
+def _run_machine_code(path: str, symbols: Mapping[str, int], kernel: str | None, seed: int, machine: Choices) -> int:
+    """Run the kernels of an assembly file or code object; there is nothing to compare them with."""
+    for found in wave_isa.read_kernels(path, kernel):
+        arrays, scalars, values = _inputs(found, symbols, seed)
+        _print_kernel(found, arrays, values)
+        wave_isa.run_kernel(Path(path), found, arrays, scalars, _dynamic(found, values), machine)
+        print("  no comparison: the reference evaluates tile form, and the input is machine code")
+    return 0
 
 
 def _split_symbols(module, symbols: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
@@ -51,27 +80,15 @@ def _run_kernel(
     seed: int,
     tile_text: str | None,
     static: Mapping[str, int],
+    machine: Choices | None,
 ) -> bool:
-    for name in kernel.dynamic_symbols:
-        if name not in dynamic:
-            raise _failure(f"kernel '{kernel.name}': dynamic symbol '{name}' has no value; give --set {name}=…")
-    try:
-        values = kernel.values({n: v for n, v in dynamic.items() if n in kernel.dynamic_symbols})
-        arrays, scalars = generate(kernel, values, np.random.default_rng(seed))
-        grid = kernel.grid_for({n: values[n] for n in kernel.dynamic_symbols})
-    except abi.AbiError as error:
-        raise _failure(str(error)) from None
+    arrays, scalars, values = _inputs(kernel, dynamic, seed)
     expected = [a.copy() for a in arrays]
-    try:
-        result = sim.run(compiled.module, [*arrays, *scalars], symbols=_dynamic(kernel, values), kernel=kernel.name)
-    except sim.SimError as error:
-        message = f"kernel '{kernel.name}': {error.kind}: {error.message}"
-        raise CompileError([Diagnostic("error", error.location or "<run>", message)]) from None
-    print(f"{kernel.name}: grid {_times(grid)}, block {_times(kernel.block)}, target {kernel.target}")
-    for arg, array in zip(kernel.memories, arrays, strict=True):
-        print(f"  {arg.name}: {arg.dtype}[{', '.join(map(str, array.shape))}] {arg.access}")
-    print(f"  simulated {result.counts['waves']} waves in {result.seconds:.2f} s; no fault by the checks:")
-    print(f"    {', '.join(sim.CHECKS)}")
+    if machine is None:
+        _simulate(compiled, kernel, arrays, scalars, values)
+    else:
+        _print_kernel(kernel, arrays, values)
+        wave_isa.run_kernel(compiled.isa, kernel, arrays, scalars, _dynamic(kernel, values), machine)
     if tile_text is None:
         print("  no comparison: the reference evaluates tile form, and the input is past it")
         return True
@@ -81,6 +98,45 @@ def _run_kernel(
     reference = import_module(_REFERENCE)
     reference.run(driver.parse(tile_text), [*expected, *scalars], kernel=kernel.name, symbols={**static, **dynamic})
     return _compare(kernel, arrays, expected)
+
+
+def _inputs(
+    kernel: abi.KernelABI, dynamic: Mapping[str, int], seed: int
+) -> tuple[list[np.ndarray], list[int], dict[str, int]]:
+    """(arrays, scalars, values of all symbols). Raises CompileError when a symbol has no or a wrong value."""
+    for name in kernel.dynamic_symbols:
+        if name not in dynamic:
+            raise _failure(f"kernel '{kernel.name}': dynamic symbol '{name}' has no value; give --set {name}=…")
+    try:
+        values = kernel.values({n: v for n, v in dynamic.items() if n in kernel.dynamic_symbols})
+        kernel.grid_for(_dynamic(kernel, values))
+        return *generate(kernel, values, np.random.default_rng(seed)), values
+    except abi.AbiError as error:
+        raise _failure(str(error)) from None
+
+
+def _print_kernel(kernel: abi.KernelABI, arrays: list[np.ndarray], values: Mapping[str, int]) -> None:
+    grid = kernel.grid_for(_dynamic(kernel, values))
+    print(f"{kernel.name}: grid {_times(grid)}, block {_times(kernel.block)}, target {kernel.target}")
+    for arg, array in zip(kernel.memories, arrays, strict=True):
+        print(f"  {arg.name}: {arg.dtype}[{', '.join(map(str, array.shape))}] {arg.access}")
+
+
+def _simulate(
+    compiled: driver.Compiled,
+    kernel: abi.KernelABI,
+    arrays: list[np.ndarray],
+    scalars: list[int],
+    values: Mapping[str, int],
+) -> None:
+    try:
+        result = sim.run(compiled.module, [*arrays, *scalars], symbols=_dynamic(kernel, values), kernel=kernel.name)
+    except sim.SimError as error:
+        message = f"kernel '{kernel.name}': {error.kind}: {error.message}"
+        raise CompileError([Diagnostic("error", error.location or "<run>", message)]) from None
+    _print_kernel(kernel, arrays, values)
+    print(f"  simulated {result.counts['waves']} waves in {result.seconds:.2f} s; no fault by the checks:")
+    print(f"    {', '.join(sim.CHECKS)}")
 
 
 def _dynamic(kernel: abi.KernelABI, values: Mapping[str, int]) -> dict[str, int]:
