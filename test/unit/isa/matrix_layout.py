@@ -114,10 +114,11 @@ def codes(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def pack(elements: np.ndarray, bits: int) -> np.ndarray:
-    """u32[64, registers]: codes [64, n] packed without gaps, low bits first."""
+    """u32[64, registers]: codes [64, n] packed without gaps, low bits first, filled with zeros."""
     shifts = np.arange(bits, dtype=np.uint64)
-    single = (elements.astype(np.uint64)[:, :, None] >> shifts & np.uint64(1)).astype(np.uint8)
-    return np.packbits(single.reshape(LANES, -1), axis=1, bitorder="little").view(np.uint32)
+    single = (elements.astype(np.uint64)[:, :, None] >> shifts & np.uint64(1)).astype(np.uint8).reshape(LANES, -1)
+    filled = np.pad(single, ((0, 0), (0, -single.shape[1] % 32)))
+    return np.packbits(filled, axis=1, bitorder="little").view(np.uint32)
 
 
 @cache
