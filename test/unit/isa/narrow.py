@@ -69,10 +69,11 @@ def _finish(f: Narrow, values: np.ndarray, codes: np.ndarray, saturate: bool) ->
     last = (f.inf if f.inf is not None else f.sign if f.fnuz or f.nan is None else f.sign - 1) - 1
     over = (codes > last) | np.isinf(values)
     keep = saturate or f.nan is None
-    special = f.inf if f.inf is not None else f.nan
-    out = np.where(over, last if keep else special, codes).astype(np.int64)
-    out = np.where(f.fnuz & ((out == 0) | (out == f.nan if f.fnuz else False)), out, out | sign)
     nan = f.nan if f.nan is not None else f.sign - 1
+    special = f.inf if f.inf is not None else nan
+    out = np.where(over, last if keep else special, codes).astype(np.int64)
+    unsigned = np.isin(out, [0, nan]) if f.fnuz else np.zeros(out.shape, bool)
+    out = np.where(unsigned, out, out | sign)
     return np.where(np.isnan(values), nan if f.fnuz else nan | sign, out).astype(np.uint32)
 
 
