@@ -70,3 +70,11 @@ module attributes {t.a = #wave.lds_layout<[64, 32], pad = [8 : 0]>} {}
 // -----
 // expected-error @+1 {{unknown clause shift; expected swizzle or pad}}
 module attributes {t.a = #wave.lds_layout<[64, 32], shift = [8]>} {}
+
+// -----
+// expected-error @+1 {{unknown swizzle parameter shift; expected chunk, phases or rows}}
+module attributes {t.a = #wave.lds_layout<[64, 64], swizzle = [chunk = 8, shift = 2]>} {}
+
+// -----
+// expected-error @+1 {{the digits of M count over 16777216 places}}
+module attributes {t.a = #wave.layout<[M = 4], reg = [65536 : M * 1], lane = [65536 : M * 1]>} {}

@@ -129,9 +129,7 @@ LogicalResult IterateOp::verifyRegions() {
     if (argument.getType() != getInitArgs()[i].getType())
       return emitOpError() << "carries value " << i << " of type " << argument.getType() << " but starts with "
                            << getInitArgs()[i].getType();
-  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
-  if (!yield)
-    return emitOpError() << "ends its region without wave.yield";
+  auto yield = cast<YieldOp>(getBody().front().getTerminator());
   SmallVector<Type> expected;
   if (isWhile() && getHasIv())
     expected.push_back(IndexType::get(getContext()));
@@ -171,9 +169,7 @@ LogicalResult ConditionalOp::verifyRegions() {
       continue;
     if (region->getNumArguments())
       return emitOpError() << "has a region with arguments";
-    auto yield = dyn_cast<YieldOp>(region->front().getTerminator());
-    if (!yield)
-      return emitOpError() << "ends a region without wave.yield";
+    auto yield = cast<YieldOp>(region->front().getTerminator());
     if (yield.getOperandTypes() != getResultTypes())
       return yield.emitOpError() << "gives (" << yield.getOperandTypes() << "), the conditional has results ("
                                  << getResultTypes() << ")";
