@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 from wave_mlir.compiler.kernel_info import KernelInfo
-from wave_mlir.compiler.pass_registry import Pass, option, register_pass
+from wave_mlir.compiler.pass_registry import Pass, PassError, option, register_pass
 from wave_mlir.dialect import Expr, Layout, MemoryType, TileType, cooperative_layout
 
 
@@ -33,7 +33,9 @@ class Coalesce(Pass):
     max_bits: int = option(0, help="bits of one load at most; 0 is what the kernel and the target allow")
 
     def run(self, module: ir.Module) -> None:
-        """Coalesce the copies of every kernel of the module."""
+        """Coalesce the copies of every kernel of the module. Raises PassError for a negative `max-bits`."""
+        if self.max_bits < 0:
+            raise PassError(module.operation, f"max-bits is {self.max_bits}; give the bits of one load, or 0")
         for view in module.body.operations:
             if view.operation.name == "wave.kernel":
                 info = KernelInfo.of(view)

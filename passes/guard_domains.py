@@ -11,7 +11,7 @@ from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.layout_spec import of_layout
 from wave_mlir.compiler.mma_shape import scales, shape_of
 from wave_mlir.compiler.neutral import GUARD, Number, Outside
-from wave_mlir.compiler.pass_registry import ModuleOp, Pass, PassError, register_pass
+from wave_mlir.compiler.pass_registry import ModuleOp, Pass, register_pass
 from wave_mlir.compiler.tile_ir import body_of, bound_values, kernels, walk, with_symbols
 from wave_mlir.dialect import Expr, TileType
 
@@ -42,7 +42,7 @@ class GuardDomains(Pass):
     """
 
     def run(self, module: ModuleOp) -> None:
-        """Raises PassError for an element type that has no identity."""
+        """Guard the reductions and MMAs of every kernel."""
         for kernel in kernels(module):
             guard = _Guard(KernelInfo.of(kernel))
             for op in list(walk(body_of(kernel))):
@@ -90,7 +90,7 @@ class _Guard:
         values = bound_values(op)
         type = value.type
         spec = of_layout(type.layout)
-        neutral = _identity(op, identity, type.element_type)
+        neutral = _identity(identity, type.element_type)
         conditions: list[Expr] = []
         guarded: list[str] = []
         for dim in dims:
@@ -142,7 +142,7 @@ class _Guard:
         return select.results[0]
 
 
-def _identity(op: ir.Operation, which: Number | str, element: ir.Type) -> Number:
+def _identity(which: Number | str, element: ir.Type) -> Number:
     if which in (0, "sum"):
         return 0
     least = which == "max"
@@ -151,10 +151,8 @@ def _identity(op: ir.Operation, which: Number | str, element: ir.Type) -> Number
         return -(1 << (bits - 1)) if least else (1 << (bits - 1)) - 1
     if isinstance(element, ir.IndexType):
         return -(1 << 63) if least else (1 << 63) - 1
-    if isinstance(element, ir.FloatType):
-        greatest = _FINITE_MAX.get(str(element), math.inf)
-        return -greatest if least else greatest
-    raise PassError(op, f"{which} has no identity for elements of {element}; cast them to integers or floats")
+    greatest = _FINITE_MAX.get(str(element), math.inf)
+    return -greatest if least else greatest
 
 
 # The greatest value of the float types without infinities.

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +47,7 @@ _RETURNED = re.compile(r'\breturn (?:std::string\()?"')
 
 
 def cpp_sites(path: Path, *, returned: bool = False) -> Iterator[Site]:
-    """Statements that emit an error; `returned`: also those that return a text (of functions that say what is wrong)."""
+    """Statements that emit an error; `returned`: also those that return a text (where functions say what is wrong)."""
     text = path.read_text()
     starts = [m.end() for m in _EMIT.finditer(text)]
     starts += [m.start() for m in _RETURNED.finditer(text)] if returned else []
@@ -76,7 +77,8 @@ def _cpp_message(statement: str, open_ended: bool) -> Message:
     last = 0
     for found in _STRING.finditer(statement):
         between = statement[last : found.start()]
-        if "?" in between or (":" in between and pieces and pieces[-1] is HOLE):
+        choosing = "?" in between and ")" not in between[between.index("?") :]
+        if choosing or (re.match(r"\s*:", between) and pieces and pieces[-1] is HOLE):
             pieces.append(HOLE)
         else:
             if re.search(r"(<<|\+)\s*[\w(]", between):
@@ -99,37 +101,50 @@ ERRORS = ("PassError", "emit_error", "_error", "LoweringError")
 
 def python_sites(path: Path) -> Iterator[Site]:
     """Calls that make an error, with what can be known of their message: literals, also through names and choices."""
-    tree = ast.parse(path.read_text())
-    for function in [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]:
+    for function in [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)]:
         for call in ast.walk(function):
             if isinstance(call, ast.Call) and _called(call) in ERRORS and call.args:
-                message = tuple(_joined(_pieces(call.args[-1], function)))
-                if any(p is not HOLE for p in message):
-                    yield Site(str(path.relative_to(ROOT)), call.lineno, message)
+                for pieces in _messages(call.args[-1], function):
+                    message = tuple(_joined(pieces))
+                    if any(p is not HOLE for p in message):
+                        yield Site(str(path.relative_to(ROOT)), call.lineno, message)
 
 
 def _called(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
 
 
-def _pieces(node: ast.expr, function: ast.FunctionDef) -> list[str | None]:
+Pieces = list[str | None]
+
+
+def _messages(node: ast.expr, function: ast.FunctionDef) -> list[Pieces]:
+    """The messages that an expression can be: one, or one for each way that a choice goes."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return [node.value]
-    if isinstance(node, ast.JoinedStr):
-        return [p for value in node.values for p in _pieces(value, function)]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _pieces(node.left, function) + _pieces(node.right, function)
+        return [[node.value]]
+    if isinstance(node, ast.FormattedValue):
+        return _messages(node.value, function)
+    if isinstance(node, ast.IfExp):
+        return _messages(node.body, function) + _messages(node.orelse, function)
+    if isinstance(node, ast.JoinedStr | ast.BinOp):
+        parts = node.values if isinstance(node, ast.JoinedStr) else [node.left, node.right]
+        found: list[Pieces] = [[]]
+        for part in parts:
+            found = [head + tail for head in found for tail in _messages(part, function)]
+        return found
     if isinstance(node, ast.Name):
-        given = [
-            a.value for a in ast.walk(function)
-            if isinstance(a, ast.Assign) and any(isinstance(t, ast.Name) and t.id == node.id for t in a.targets)
-        ]  # fmt: skip
-        if len(given) == 1 and not isinstance(given[0], ast.Name):
-            return _pieces(given[0], function)
-    return [HOLE]
+        given = [a for a in ast.walk(function) if isinstance(a, ast.Assign | ast.AugAssign) and node.id in _names(a)]
+        if given and isinstance(given[0], ast.Assign) and not isinstance(given[0].value, ast.Name):
+            more: Pieces = [HOLE] if len(given) > 1 else []
+            return [pieces + more for pieces in _messages(given[0].value, function)]
+    return [[HOLE]]
 
 
-def _joined(pieces: list[str | None]) -> Iterator[str | None]:
+def _names(assignment: ast.Assign | ast.AugAssign) -> list[str]:
+    targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
+    return [t.id for t in targets if isinstance(t, ast.Name)]
+
+
+def _joined(pieces: Pieces) -> Iterator[str | None]:
     """Neighbouring literals as one, neighbouring holes as one."""
     pending = ""
     hole = False
@@ -158,7 +173,7 @@ def test_texts(root: Path = ROOT / "test") -> Iterator[str]:
             text = path.read_text()
             yield from re.findall(r"expected-(?:error|note|warning)[^{\n]*\{\{(.*?)\}\}$", text, re.MULTILINE)
             yield from re.findall(r"^\W*[A-Z][A-Z-]*: (.*)$", text, re.MULTILINE)
-        elif path.suffix == ".py" and path.name != Path(__file__).name:
+        elif path.suffix == ".py" and not path.stem.endswith(Path(__file__).stem):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
                     yield node.value
@@ -202,18 +217,23 @@ def _with_holes_skipped(states: dict[int, int], flat: list[str | None]) -> dict[
     return found
 
 
-def unexercised(sites: list[Site], texts: list[str]) -> list[Site]:
+def unexercised(sites: list[Site], texts: Iterable[str]) -> list[Site]:
     """The sites that no text speaks of."""
+    grams = [_grams(*site.message) for site in sites]
+    where: dict[str, list[int]] = {}
+    for i, own in enumerate(grams):
+        for gram in own:
+            where.setdefault(gram, []).append(i)
     exercised: set[int] = set()
-    parts = sorted({p for text in texts for p in fragments(text) if len(p) >= 6})
-    grams: dict[str, list[int]] = {}
-    for i, site in enumerate(sites):
-        for piece in site.message:
-            for j in range(len(piece or "") - 4):
-                grams.setdefault((piece or "")[j : j + 5], []).append(i)
-    for part in parts:
-        candidates = sorted({i for j in range(len(part) - 4) for i in grams.get(part[j : j + 5], ())})
-        scores = [(shared_letters(part, sites[i].message), i) for i in candidates]
-        most = max((s for s, _ in scores), default=0)
-        exercised.update(i for score, i in scores if score == most and score >= min(ENOUGH, sites[i].letters))
+    for part in dict.fromkeys(p for text in texts for p in fragments(text)):
+        common = Counter(i for gram in _grams(part) for i in where.get(gram, ()))
+        near = [i for i, count in common.most_common(40) if count >= min(ENOUGH - 4, len(grams[i])) // 2]
+        scores = {i: shared_letters(part, sites[i].message) for i in near}
+        most = max(scores.values(), default=0)
+        exercised.update(i for i, score in scores.items() if score == most and score >= min(ENOUGH, sites[i].letters))
     return [site for i, site in enumerate(sites) if i not in exercised]
+
+
+def _grams(*pieces: str | None) -> set[str]:
+    """All runs of five letters: what shares none is told apart fast."""
+    return {piece[j : j + 5] for piece in pieces if piece is not HOLE for j in range(len(piece) - 4)}

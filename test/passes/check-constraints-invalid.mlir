@@ -522,3 +522,148 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Two grids.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{the kernel has two grid constraints; keep one}}
+  wave.kernel @k() symbols {M = 64} constraints [#wave.grid<[4]>, #wave.grid<[8]>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+// One grid dim is reordered twice.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{grid dim 0 has two reordering constraints; keep one}}
+  wave.kernel @k() symbols {M = 128} constraints [#wave.workgroup<M, 64, x>, #wave.reordering<1 - wg.x, x>, #wave.reordering<wg.x, x>,
+      #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+// A reordering by what differs between lanes.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{a reordering uses lane; it may use wg.x, wg.y, wg.z and static symbols}}
+  wave.kernel @k() symbols {M = 128} constraints [#wave.workgroup<M, 64, x>, #wave.reordering<wg.x + lane, x>,
+      #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+// A reordering of a grid dim that is not there.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{a reordering constraint remaps grid dim 4; the grid has 3 dims}}
+  wave.kernel @k() symbols {M = 128} constraints [#wave.workgroup<M, 64, x>, #wave.reordering<wg.x, 4>,
+      #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+// Symbols without a value.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{the symbols A, B are defined by each other; give one of them a value}}
+  wave.kernel @k(%a: !wave.memory<[A], f32, global>) symbols {A = B * 2, B = A - 1} constraints [#wave.workgroup<A, 64, x>,
+      #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+// A tile whose size is not known.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) dynamic [M, T] constraints [#wave.workgroup<M, T, x>,
+      #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{the tile of dim M is T, which is known at run time only (T); bind it in 'symbols {…}'}}
+    %x = wave.read %a : !wave.memory<[M], f32, global> -> !wave.tile<[M], f32>
+    wave.return
+  }
+}
+
+// -----
+
+// A dim that is a part of one whose tile it does not divide.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[S], f32, global>) symbols {M = 128, S = M floordiv 48} constraints [#wave.workgroup<M, 64, x>,
+      #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{dim S = M floordiv 48 needs tiles of M that 48 divides; they have 64}}
+    %x = wave.read %a : !wave.memory<[S], f32, global> -> !wave.tile<[S], f32>
+    wave.return
+  }
+}
+
+// -----
+
+// An MMA without rows.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {N = 16, K = 16} constraints [#wave.workgroup<N, 16, x>, #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %x = wave.register 1.0 : !wave.tile<[K], f16>
+    %y = wave.register 1.0 : !wave.tile<[N, K], f16>
+    %c = wave.register 0.0 : !wave.tile<[N], f32>
+    // expected-error@+1 {{this MMA has no M: lhs [K], rhs [N, K], accumulator [N]; M are the dims of lhs that rhs has not, N those of rhs that lhs has not, K common ones that the accumulator has not}}
+    %z = wave.mma %x, %y, %c : !wave.tile<[K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[N], f32>
+    wave.return
+  }
+}
+
+// -----
+
+// A kind with scales in an MMA without.
+module attributes {wave.form = "tile", wave.target = "gfx950"} {
+  wave.kernel @k() symbols {M = 16, N = 16, K = 128} constraints [#wave.workgroup<M, 16, x>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1.0 : !wave.tile<[M, K], f8E4M3FN>
+    %y = wave.register 1.0 : !wave.tile<[N, K], f8E4M3FN>
+    %c = wave.register 0.0 : !wave.tile<[M, N], f32>
+    // expected-error@+1 {{MMA kind f32_16x16x128_scaled_f8e4m3fn takes scales; use wave.scaled_mma}}
+    %z = wave.mma %x, %y, %c kind f32_16x16x128_scaled_f8e4m3fn : !wave.tile<[M, K], f8E4M3FN>, !wave.tile<[N, K], f8E4M3FN>, !wave.tile<[M, N], f32>
+    wave.return
+  }
+}
+
+// -----
+
+// A kind without scales in an MMA with.
+module attributes {wave.form = "tile", wave.target = "gfx950"} {
+  wave.kernel @k() symbols {M = 16, N = 16, K = 32, S = 1} constraints [#wave.workgroup<M, 16, x>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1.0 : !wave.tile<[M, K], f8E4M3FN>
+    %s = wave.register 1 : !wave.tile<[M, S], i8>
+    %y = wave.register 1.0 : !wave.tile<[N, K], f8E4M3FN>
+    %t = wave.register 1 : !wave.tile<[N, S], i8>
+    %c = wave.register 0.0 : !wave.tile<[M, N], f32>
+    // expected-error@+1 {{MMA kind f32_16x16x32_f8e4m3fn takes no scales; use a scaled kind}}
+    %z = wave.scaled_mma %x scale %s, %y scale %t, %c kind f32_16x16x32_f8e4m3fn : !wave.tile<[M, K], f8E4M3FN>, !wave.tile<[M, S], i8>, !wave.tile<[N, K], f8E4M3FN>, !wave.tile<[N, S], i8>, !wave.tile<[M, N], f32>
+    wave.return
+  }
+}
+
+// -----
+
+// A running sum over a dim that two waves divide.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 128} constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1.0 : !wave.tile<[M], f32>
+    // expected-error@+1 {{dim M is divided among 2 waves; give one wave all of it}}
+    %y = wave.cumsum %x along M : !wave.tile<[M], f32>
+    wave.return
+  }
+}
+
+// -----
+
+// A tile of no elements.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{the tile of dim M has 0 elements; it must have at least one}}
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 128, T = 0} constraints [#wave.workgroup<M, T, x>, #wave.wave<M, 64>,
+      #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}

@@ -1,4 +1,4 @@
-// RUN: wave-opt %s --verify-diagnostics --wave-expand
+// RUN: wave-opt %s --split-input-file --verify-diagnostics --wave-expand
 
 #rows = #wave.layout<[M = 64, K = 4], reg = [4 : K * 1], lane = [64 : M * 1]>
 #columns = #wave.layout<[M = 64, K = 4], reg = [4 : M * 1], lane = [16 : M * 4, 4 : K * 1]>
@@ -8,6 +8,50 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
     %x = wave.read %a index [at.M, at.K] : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16, #rows>
     // expected-error@+1 {{this relayout moves elements between lanes; run wave-lower-relayouts first}}
     %y = wave.relayout %x : !wave.tile<[M, K], f16, #rows> -> !wave.tile<[M, K], f16, #columns>
+    wave.return
+  }
+}
+
+// -----
+
+// An op that has no expansion.
+#row = #wave.layout<[M = 64], lane = [64 : M * 1]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 64} constraints [#wave.workgroup<M, 64, x>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1.0 : !wave.tile<[M], f32, #row>
+    // expected-error@+1 {{wave.cumsum of tiles has no expansion to lanes in this version}}
+    %s = wave.cumsum %x along M : !wave.tile<[M], f32, #row>
+    wave.return
+  }
+}
+
+// -----
+
+// An access without an index.
+#row = #wave.layout<[M = 64], lane = [64 : M * 1]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 64}
+      constraints [#wave.workgroup<M, 64, x>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{the access has no index; run wave-infer-layouts before wave-expand}}
+    %x = wave.read %a : !wave.memory<[M], f32, global> -> !wave.tile<[M], f32, #row>
+    wave.return
+  }
+}
+
+// -----
+
+// An operand that has only half of the accumulator's rows.
+#acc = #wave.layout<[M = 32, N = 16], reg = [4 : M * 1, 2 : M * 16], lane = [16 : N * 1, 4 : M * 4]>
+#lhs = #wave.layout<[M = 16, K = 16], reg = [4 : K * 1], lane = [16 : M * 1, 4 : K * 4]>
+#rhs = #wave.layout<[N = 16, K = 16], reg = [4 : K * 1], lane = [16 : N * 1, 4 : K * 4]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 32, N = 16, K = 16}
+      constraints [#wave.workgroup<M, 32, x>, #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+    %x = wave.register 1.0 : !wave.tile<[M, K], f16, #lhs>
+    %y = wave.register 1.0 : !wave.tile<[N, K], f16, #rhs>
+    %c = wave.register 0.0 : !wave.tile<[M, N], f32, #acc>
+    // expected-error@+1 {{the layout of the lhs does not cover what the accumulator needs; run wave-infer-layouts, which makes the three agree}}
+    %z = wave.mma %x, %y, %c : !wave.tile<[M, K], f16, #lhs>, !wave.tile<[N, K], f16, #rhs>, !wave.tile<[M, N], f32, #acc>
     wave.return
   }
 }

@@ -60,3 +60,40 @@ module attributes {wave.form = "gpu", wave.target = "gfx9"} {
   gpu.module @m {
   }
 }
+
+// -----
+
+module attributes {wave.form = "gpu", wave.target = "gfx942"} {
+  gpu.module @m {
+    gpu.func @k(%x: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>, wave.grid = [#wave.expr<1>, #wave.expr<1>, #wave.expr<1>],
+        wave.args = [{kind = "scalar", name = "x", dtype = i32}]} {
+      // expected-error@+1 {{'gpu.printf' cannot be compiled: no device library is linked}}
+      gpu.printf "%d", %x : i32
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {wave.form = "gpu", wave.target = "gfx942"} {
+  gpu.module @m {
+    // expected-error@+1 {{memory 'a' must be a one-dimensional memref, not memref<?x?xf32, #gpu.address_space<global>>}}
+    gpu.func @k(%a: memref<?x?xf32, #gpu.address_space<global>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>, wave.grid = [#wave.expr<1>, #wave.expr<1>, #wave.expr<1>],
+        wave.args = [{kind = "memory", name = "a", dtype = f32, shape = [#wave.expr<4>, #wave.expr<4>], access = "read"}]} {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {wave.form = "gpu", wave.target = "gfx942"} {
+  gpu.module @m {
+    // expected-error@+1 {{kernel 'k': a shape names 'M', which is no symbol of it}}
+    gpu.func @k(%a: memref<?xf32, #gpu.address_space<global>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>, wave.grid = [#wave.expr<1>, #wave.expr<1>, #wave.expr<1>],
+        wave.args = [{kind = "memory", name = "a", dtype = f32, shape = [#wave.expr<M>], access = "read"}]} {
+      gpu.return
+    }
+  }
+}

@@ -1,6 +1,21 @@
-// RUN: wave-opt %s --wave-split-accesses --verify-diagnostics
-// A module in another form than the one the pass starts from.
+// RUN: wave-opt %s --split-input-file --wave-split-accesses --verify-diagnostics
 
-// expected-error @below {{split-accesses}}
+// A module in another form than the one the pass starts from.
+// expected-error@+1 {{wave-split-accesses needs a module in form lane, this one is in form gpu: it is past that form already: start from an earlier form}}
 module attributes {wave.form = "gpu", wave.target = "gfx942"} {
+}
+
+// -----
+
+// expected-error@+1 {{wave-split-accesses needs a module in form lane, this one is in form staged: run the pipeline 'staged-to-lane' first}}
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+}
+
+// -----
+
+// expected-error@+1 {{unknown target 'gfx941'}}
+module attributes {wave.form = "lane", wave.target = "gfx941"} {
+  wave.kernel @k() constraints [#wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
 }

@@ -71,3 +71,60 @@ module attributes {wave.form = "gpu", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Lane form: a tile is left.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 64} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{a value of type !wave.tile<[M], f32, #wave.layout<[M = 64], lane = [64 : M * 1]>> is left; wave-expand makes vectors of it}}
+    %x = wave.register 0.0 : !wave.tile<[M], f32, #wave.layout<[M = 64], lane = [64 : M * 1]>>
+    wave.return
+  }
+}
+
+// -----
+
+// Lane form: a loop carries a tile.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%x: f32) symbols {M = 64, K = 64} constraints [#wave.tiling<K, 16>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{this loop has no induction variable; wave-bind-symbols gives it iv(…) and trips(…)}}
+    wave.iterate K {
+      wave.yield
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// Lane form: a symbol without a value.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 128} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{symbol T in T + lane is neither static nor dynamic nor an operand of this op}}
+    %v = wave.read %a index [lane + T] : !wave.memory<[M], f32, global> -> vector<1xf32>
+    wave.return
+  }
+}
+
+// -----
+
+// Scheduled form: an index over the elements of the vector.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 128} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{the index has el in lane + el * 2; wave-split-accesses removes it}}
+    %v = wave.read %a index [lane + el * 2] : !wave.memory<[M], f32, global> -> vector<2xf32>
+    wave.return
+  }
+}
+
+// -----
+
+// Scheduled form: a place that wide accesses cannot use.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 128} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{offset 24 is no multiple of 16 bytes}}
+    %l = wave.allocate offset 24 : !wave.memory<[128], f32, shared>
+    wave.return
+  }
+}

@@ -144,3 +144,81 @@ module attributes {wave.form = "placed", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Tile form: an op of a later form.
+#row = #wave.layout<[M = 64], lane = [64 : M * 1]>
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%x: !wave.memory<[M], f32, global>) symbols {M = 64} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{wave.wave_fence in tile or typed form; it belongs to scheduled form}}
+    wave.wave_fence
+    wave.return
+  }
+}
+
+// -----
+
+// Typed form: a symbol is set.
+module attributes {wave.form = "typed", wave.target = "gfx942"} {
+  wave.kernel @k(%n: i32) symbols {M = 64} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{a set_symbol is left; wave-bind-symbols makes its value an operand of the ops that use it}}
+    wave.set_symbol T = %n : i32
+    wave.return
+  }
+}
+
+// -----
+
+// Typed form: a trip counter without a value.
+module attributes {wave.form = "typed", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {K = 64} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{this op uses iv.K in iv.K * 2 but names no value for it: symbols(iv.K = …)}}
+    %x = wave.scalar [iv.K * 2] : i32
+    wave.return
+  }
+}
+
+// -----
+
+// Placed form: no index.
+module attributes {wave.form = "placed", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 64} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{this access has no index; wave-infer-layouts gives one}}
+    %x = wave.read %a : !wave.memory<[M], f32, global> -> !wave.tile<[M], f32, #wave.layout<[M = 64], lane = [64 : M * 1]>>
+    wave.return
+  }
+}
+
+// -----
+
+// Staged form: a tile without a layout.
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 64} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{a value of type !wave.tile<[M], f32> has no layout; wave-infer-layouts gives one}}
+    %x = wave.register 0.0 : !wave.tile<[M], f32>
+    wave.return
+  }
+}
+
+// -----
+
+// Staged form: an access without an index.
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 64} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{this access has no index; wave-infer-layouts gives one}}
+    %x = wave.read %a : !wave.memory<[M], f32, global> -> !wave.tile<[M], f32, #wave.layout<[M = 64], lane = [64 : M * 1]>>
+    wave.return
+  }
+}
+
+// -----
+
+// Staged form: a symbol without a value.
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {K = 64} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{symbol T in T + 1 is neither static nor dynamic nor an operand of this op}}
+    %x = wave.scalar [T + 1] : i32
+    wave.return
+  }
+}

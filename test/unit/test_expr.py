@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 from mlir import ir
-from mlir.ir import Context
+from mlir.ir import Attribute, Context, MLIRError
 from wave_mlir.dialect import Expr, Facts, prove
 
 INT_MAX, INT_MIN = 2**63 - 1, -(2**63)
@@ -278,6 +278,12 @@ def test_errors() -> None:
     with pytest.raises(ValueError, match="too large"):
         for _ in range(10_000):
             e = (e ^ 1) // 3 + 1
+
+
+def test_text_of_an_attribute_that_is_too_large() -> None:
+    text = "x" + "".join(f" floordiv (y + {i})" for i in range(2, 520))
+    with Context(), pytest.raises(MLIRError, match="expression too large: at most 50000 nodes, nested 500 deep"):
+        Attribute.parse(f"#wave.expr<{text}>")
 
 
 def test_attributes_of_operations_come_back_as_expressions() -> None:

@@ -98,10 +98,7 @@ def emit_mask(function: GpuFunction, mask: ir.Operation) -> ir.Value:
     if expr.constant_value is not None:
         with mask.location, ir.InsertionPoint(mask):
             return arith.ConstantOp(ir.IntegerType.get_signless(1), int(expr.constant_value != 0)).result
-    value = function.emitter.emit(expr, mask, operands)
-    if value.type != ir.IntegerType.get_signless(1):
-        raise PassError(mask, "the predicate is not a truth value; compare it with something")
-    return value
+    return function.emitter.emit(expr, mask, operands)
 
 
 def known_alignment(function: GpuFunction, linear: Expr, element_bytes: int) -> int:

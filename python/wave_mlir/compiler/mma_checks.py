@@ -39,8 +39,8 @@ def _check_types(info: KernelInfo, op: ir.Operation, kind: MmaKind) -> None:
             text += f" ({info.target.name} computes with {info.target.f8_flavor} floats, {have} is {mine})"
         raise PassError(op, f"{text}; {_remedy(info, op, kind, lhs, rhs, acc)}")
     if kind.is_scaled != (op.name == "wave.scaled_mma"):
-        other = "wave.scaled_mma" if kind.is_scaled else "a scaled kind"
-        raise PassError(op, f"MMA kind {kind.name} {'takes' if kind.is_scaled else 'takes no'} scales; use {other}")
+        text = "takes scales; use wave.scaled_mma" if kind.is_scaled else "takes no scales; use a scaled kind"
+        raise PassError(op, f"MMA kind {kind.name} {text}")
 
 
 def _remedy(info: KernelInfo, op: ir.Operation, kind: MmaKind, lhs: str, rhs: str, acc: str) -> str:

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from wave_mlir.compiler import driver, outputs
+from wave_mlir.compiler import driver, outputs, rocdl
 
 TILE = """
 module attributes {wave.form = "tile", wave.target = "gfx942"} {
@@ -66,3 +66,15 @@ def test_outputs_are_whole_or_absent(tmp_path):
     assert os.listdir(tmp_path) == []
     outputs.write_atomically({good: b"1", tmp_path / "b.json": "2"})
     assert sorted(os.listdir(tmp_path)) == ["a.bin", "b.json"] and good.read_bytes() == b"1"
+
+
+def test_passes_that_lead_nowhere_are_an_error(gemm_text, monkeypatch):
+    monkeypatch.setattr(driver.pipelines, "between", lambda *_: ["canonicalize"])
+    with pytest.raises(driver.CompileError, match="the passes from gpu form did not lead to rocdl form"):
+        driver.compile_module(gemm_text, until="rocdl")
+
+
+def test_translation_that_gives_nothing_is_an_error(gemm_text, monkeypatch):
+    monkeypatch.setattr(rocdl.llvm, "translate_module_to_llvmir", lambda _: None)
+    with pytest.raises(driver.CompileError, match="translation to LLVM IR failed"):
+        _ = driver.compile_module(gemm_text).isa

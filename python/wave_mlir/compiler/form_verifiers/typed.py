@@ -66,8 +66,6 @@ def check_tiles(op: ir.Operation, placed: bool) -> None:
         if has_index != placed:
             text = "no index; wave-infer-layouts gives one" if placed else "an index; indices come with placed form"
             raise PassError(op, f"this access has {text}")
-        if placed and "mapping" in op.attributes:
-            raise PassError(op, "this access has a mapping; in placed form its index says it all")
 
 
 def check_bound(op: ir.Operation, known: set[str]) -> None:
