@@ -1,10 +1,10 @@
 //===- ExprFacts.cpp - Python: facts, analysis and evaluation of expressions ---------===//
 #include "ExprModule.h"
+#include "StringRef.h"
 using namespace wave;
 namespace nb = nanobind;
 
 //===- facts -----------------------------------------------------------------------===//
-static MlirStringRef stringRef(const std::string &s) { return mlirStringRefCreate(s.data(), s.size()); }
 
 void PyFacts::release() {
   if (compiled.ptr)

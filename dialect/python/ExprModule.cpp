@@ -1,10 +1,10 @@
 //===- ExprModule.cpp - the Python class of expressions ----------------------------===//
 #include "ExprModule.h"
+#include "StringRef.h"
 using namespace wave;
 namespace nb = nanobind;
 
 //===- conversions and errors ------------------------------------------------------===//
-static MlirStringRef stringRef(const std::string &s) { return mlirStringRefCreate(s.data(), s.size()); }
 
 void wave::raise(PyObject *type, const std::string &message) {
   PyErr_SetString(type, message.c_str());

@@ -141,7 +141,7 @@ static void bindConstruction(PyLayout::ClassTy &c) {
         "Elements of the tile.");
 }
 
-static void bindExpressions(PyLayout::ClassTy &c) {
+static void bindLayoutExpressions(PyLayout::ClassTy &c) {
   c.def("coord_expr",
         [](PyLayout &l, const std::string &dim, std::optional<int64_t> reg, const PySizes &sizes) {
           return wrapAttribute(l.getContext(), layoutCoordinateExpr(l.getContext()->get(), l.map(), l.dim(dim),
@@ -176,7 +176,7 @@ static void bindExpressions(PyLayout::ClassTy &c) {
 
 void PyLayout::bindDerived(ClassTy &c) {
   bindConstruction(c);
-  bindExpressions(c);
+  bindLayoutExpressions(c);
   bindLayoutAlgebra(c);
 }
 

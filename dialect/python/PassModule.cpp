@@ -1,10 +1,12 @@
 //===- PassModule.cpp - Python bodies of MLIR passes -----------------------------===//
 #include "PassModule.h"
+#include "StringRef.h"
 #include "wave/Bridge.h"
 #include "wave/PassBridge.h"
 #include "mlir/Bindings/Python/IRCore.h"
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
+using namespace wave;
 namespace nb = nanobind;
 namespace D = mlir::python::MLIR_BINDINGS_PYTHON_DOMAIN;
 
@@ -24,7 +26,6 @@ std::vector<nb::object> &foreignContexts() {
   return *v;
 }
 
-MlirStringRef stringRef(const std::string &s) { return mlirStringRefCreate(s.data(), s.size()); }
 nb::str str(MlirStringRef s) { return nb::str(s.data, s.length); }
 using Sink = void (*)(MlirStringRef, MlirStringRef, void *);
 
@@ -105,20 +106,20 @@ struct Diagnostic {
   std::vector<Diagnostic> notes;
 };
 
-Diagnostic copy(MlirDiagnostic d) {
+Diagnostic diagnosticOf(MlirDiagnostic d) {
   Diagnostic r{mlirDiagnosticGetSeverity(d), mlirDiagnosticGetLocation(d), {}, {}};
   mlirDiagnosticPrint(d, [](MlirStringRef s, void *p) {
     static_cast<std::string *>(p)->append(s.data, s.length);
   }, &r.message);
   for (intptr_t i = 0, n = mlirDiagnosticGetNumNotes(d); i < n; ++i)
-    r.notes.push_back(copy(mlirDiagnosticGetNote(d, i)));
+    r.notes.push_back(diagnosticOf(mlirDiagnosticGetNote(d, i)));
   return r;
 }
 
-nb::tuple toPython(const Diagnostic &d) {
+nb::tuple tupleOf(const Diagnostic &d) {
   nb::list notes;
   for (const Diagnostic &n : d.notes)
-    notes.append(toPython(n));
+    notes.append(tupleOf(n));
   return nb::make_tuple(static_cast<int>(d.severity), d.location, d.message, notes);
 }
 
@@ -128,7 +129,7 @@ nb::tuple runPipeline(MlirPassManager pm, MlirOperation op) {
   auto collect = [](MlirDiagnostic d, void *p) {
     if (mlirDiagnosticGetSeverity(d) != MlirDiagnosticError)
       return mlirLogicalResultFailure(); // someone else's
-    static_cast<std::vector<Diagnostic> *>(p)->push_back(copy(d));
+    static_cast<std::vector<Diagnostic> *>(p)->push_back(diagnosticOf(d));
     return mlirLogicalResultSuccess();
   };
   MlirLogicalResult result;
@@ -141,7 +142,7 @@ nb::tuple runPipeline(MlirPassManager pm, MlirOperation op) {
   }
   nb::list list;
   for (const Diagnostic &d : errors)
-    list.append(toPython(d));
+    list.append(tupleOf(d));
   return nb::make_tuple(mlirLogicalResultIsSuccess(result), list);
 }
 

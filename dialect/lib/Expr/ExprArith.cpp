@@ -6,8 +6,6 @@ using namespace mlir;
 using namespace wave;
 using namespace wave::detail;
 
-static ExprAttr constant(ExprAttr like, int64_t v) { return getConstantExpr(like.getContext(), v); }
-
 ExprAttr canon::add(ArrayRef<ExprAttr> ops) {
   LinearExpr sum;
   for (ExprAttr e : ops)

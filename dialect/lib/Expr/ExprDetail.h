@@ -21,6 +21,8 @@ inline llvm::SmallVector<ExprAttr, 6> partsOf(ExprKind kind, ExprAttr e) {
 }
 inline bool isConstant(ExprAttr e) { return e.getKind() == ExprKind::Constant; }
 inline bool isConstant(ExprAttr e, int64_t v) { return isConstant(e) && e.getValue() == v; }
+/// A constant in the context of another expression.
+inline ExprAttr constant(ExprAttr like, int64_t v) { return getConstantExpr(like.getContext(), v); }
 /// 0 or 1 whatever the symbols.
 bool isBoolean(ExprAttr e);
 bool isComparison(ExprKind k);

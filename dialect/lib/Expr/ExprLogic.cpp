@@ -4,7 +4,6 @@ using namespace mlir;
 using namespace wave;
 using namespace wave::detail;
 
-static ExprAttr constant(ExprAttr like, int64_t v) { return getConstantExpr(like.getContext(), v); }
 static bool before(ExprAttr a, ExprAttr b) { return compareExprs(a, b) < 0; }
 
 /// Operands with those of nested nodes of the kind in their place.

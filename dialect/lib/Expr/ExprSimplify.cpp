@@ -10,8 +10,6 @@ using namespace wave::detail;
 using Int = Wide::Int;
 using State = ExprFacts::State;
 
-static ExprAttr constant(ExprAttr like, int64_t v) { return getConstantExpr(like.getContext(), v); }
-
 //===- high and low part of a sum ------------------------------------------------===//
 /// linear = high + low where a `unit` divides high and 0 <= low < unit. The unit divides `period` if that is not 0.
 namespace {

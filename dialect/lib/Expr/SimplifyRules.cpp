@@ -6,7 +6,6 @@ using namespace wave;
 using namespace wave::detail;
 using State = ExprFacts::State;
 
-static ExprAttr constant(ExprAttr like, int64_t v) { return getConstantExpr(like.getContext(), v); }
 static ExprAttr multiply(ExprAttr e, int64_t k) { return getExpr(ExprKind::Mul, {e, constant(e, k)}); }
 
 //===- digits --------------------------------------------------------------------===//

@@ -23,7 +23,7 @@ llvm::hash_code wave::hash_value(const LdsMap &m) {
 
 //===- #wave.layout --------------------------------------------------------------===//
 namespace {
-struct Parser {
+struct LayoutParser {
   AsmParser &p;
   LayoutMap map;
 
@@ -104,7 +104,7 @@ struct Parser {
 
 Attribute LayoutAttr::parse(AsmParser &p, Type) {
   SMLoc loc = p.getCurrentLocation();
-  Parser parser{p, {}};
+  LayoutParser parser{p, {}};
   if (parser.parse())
     return {};
   return p.getChecked<LayoutAttr>(loc, p.getContext(), parser.map);
