@@ -24,9 +24,9 @@ ALLOWED: dict[str, set[str]] = {
     "sim": _OUTPUT,
     "report": _OUTPUT,
     "isa": _OUTPUT | {"report"},
-    "runtime": _OUTPUT,
+    "runtime": _OUTPUT | {"sim", "isa"},
     "lang": {"dialect"},
-    "wave": _PASSES | {"lang"},
+    "wave": _PASSES | {"lang", "runtime", "report"},
     "kernels": {"lang", "wave"},
 }
 """What each part may import of the others; a part may import itself. Parts that are not named may import all."""

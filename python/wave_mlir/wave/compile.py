@@ -1,0 +1,214 @@
+"""`wave_compile`: a kernel and options -> something to call with tensors."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import sympy
+
+from wave_mlir.compiler import abi, driver, targets
+from wave_mlir.lang.dtypes import DataType
+from wave_mlir.lang.types import MemoryType
+from wave_mlir.runtime import launch
+from wave_mlir.runtime.launch import LaunchPlan
+
+from . import source
+from .kernel import WaveKernel
+
+ENVIRONMENT_ARCH = "WAVE_DEFAULT_ARCH"
+DEFAULT_ARCH = "gfx942"
+
+
+def get_default_arch() -> str:
+    """The target of kernels that name none: WAVE_DEFAULT_ARCH, else the GPU at hand, else gfx942."""
+    return os.environ.get(ENVIRONMENT_ARCH) or launch.gpu_arch() or DEFAULT_ARCH
+
+
+# Options of the language that have no meaning here -> what does the same, or why there is nothing to do.
+_REPLACED: dict[str, str] = {
+    "postprocess": "wave-opt with passes of your own",
+    "canonicalize": "IR is always canonicalised",
+    "kernel_launch_info": "kernel.plan(*args)",
+    "kernel_usages": "what a kernel reads and writes is found by the compiler",
+    "backend": "there is one way to code objects",
+    "codeobj": "code objects are of the version LLVM emits",
+    "num_devices": "a DeviceConstraint",
+    "use_water_backend": "there is one backend",
+    "linearize_reads": "addresses are always split into a uniform and a lane part",
+    "run_bench": "timing the call yourself",
+    "benchmark_batch_size": "timing the call yourself",
+    "benchmark_repetitions": "timing the call yourself",
+    "benchmark_results_file": "timing the call yourself",
+    "capture_trace": "wave run --isa --trace",
+    "bench_with_constant_weights": "timing the call yourself",
+    "kernel_hash": "the cache's own key",
+    "create_vmfb_file": "kernel.hsaco",
+    "override_mlir": "wave compile FILE.mlir",
+    "dump_binaries": "kernel.hsaco",
+    "dump_intermediates": "kernel.ir(form) and kernel.isa",
+    "compile_to_mlir": "kernel.ir(form)",
+    "location_capture_config": "locations are always kept",
+    "use_local_scope": "wave-opt's printing flags",
+    "enforce_locations": "locations are always kept",
+    "optimization_level": "code is always optimised",
+    "wave_runtime": "there is one runtime",
+    "iree_launch_async": "launches go to torch's current stream",
+    "compile_to_asm": "kernel.isa",
+}
+
+
+@dataclass
+class WaveCompileOptions:
+    """How to compile a kernel.
+
+    subs: values of symbols, by symbol or name. dynamic_symbols: symbols given at run time, in the order of the ABI.
+    target: such as "gfx942"; by default `get_default_arch()`. func_name: the kernel's name in machine code, by default
+    the function's. print_mlir, print_ir_after: what to print on the way. Other options of the Wave language are accepted;
+    one without a meaning here warns once and says what does the same.
+    """
+
+    subs: Mapping[sympy.Symbol | str, Any] = field(default_factory=dict)
+    dynamic_symbols: Sequence[sympy.Symbol | str] = ()
+    target: str = field(default_factory=get_default_arch)
+    func_name: str | None = None
+    device: str = ""
+    schedule: Any = None
+    use_scheduling_barriers: bool = False
+    multi_buffer_count: int | None = None
+    denorm_fp_math_f32: str | None = None
+    waves_per_eu: int | None = None
+    use_buffer_ops: bool = True
+    use_fast_math: bool = False
+    use_global_to_shared: bool = False
+    linearize_shared_access: bool = False
+    scalarize_packed_math: bool = False
+    coalescing_strategy_hint: Any = None
+    enable_swizzle: bool = False
+    minimize_shared_allocs: bool = True
+    reorder_allocs: bool = True
+    override_schedule: str | None = None
+    dump_schedule: str | None = None
+    use_bound_check: bool = False
+    specialize: bool = False
+    eliminate_epilogue: bool = False
+    cluster_barrier_delay: bool = False
+    print_ir_after: Sequence[str] = ()
+    print_ir_before: Sequence[str] = ()
+    mlir_print_ir_after_all: bool = False
+    print_mlir: bool = False
+    print_grid: bool = False
+    print_signature: bool = False
+    print_pass_times: bool = False
+    debug: bool = False
+
+    def __init__(self, **options: Any) -> None:
+        known = {f.name: f for f in dataclasses.fields(self)}
+        for name, value in options.items():
+            if name in known:
+                setattr(self, name, value)
+            elif name in _REPLACED:
+                _warn_once(name)
+            else:
+                raise source.error(_unknown(name, [*known, *_REPLACED]))
+        for name, entry in known.items():
+            if name not in options:
+                made = entry.default_factory is not dataclasses.MISSING
+                setattr(self, name, entry.default_factory() if made else entry.default)  # type: ignore[misc]
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean '{close[0]}'?" if close else ""
+    return f"WaveCompileOptions has no option '{name}'{hint}"
+
+
+_warned: set[str] = set()
+
+
+def _warn_once(name: str) -> None:
+    if name not in _warned:
+        _warned.add(name)
+        warnings.warn(f"option '{name}' has no effect; instead: {_REPLACED[name]}", stacklevel=4)
+
+
+class CompiledKernel:
+    """A compiled kernel. Called with tensors in signature order it runs where they are, and writes outputs in place."""
+
+    def __init__(self, kernel: WaveKernel, options: WaveCompileOptions) -> None:
+        self._kernel = kernel
+        self.name = options.func_name or kernel.name
+        module = kernel.trace(options.subs, options.dynamic_symbols, options.target)
+        self._compiled = driver.compile_module(module, keep=driver.EMIT, debug=options.debug)
+        self.target: str = targets.get(options.target).name
+
+    @property
+    def asm(self) -> str:
+        """The final MLIR text."""
+        return self.ir("gpu")
+
+    def ir(self, form: str) -> str:
+        """MLIR text in a form: tile, typed, placed, staged, lane, scheduled, gpu."""
+        return self._compiled.ir(form)
+
+    @property
+    def llvm_ir(self) -> str:
+        """LLVM IR, before LLVM's own passes."""
+        return self._compiled.llvm_ir
+
+    @property
+    def isa(self) -> str:
+        """Assembly of the target."""
+        return self._compiled.isa
+
+    @property
+    def hsaco(self) -> bytes:
+        """The code object."""
+        return self._compiled.hsaco
+
+    @cached_property
+    def abi(self) -> abi.KernelABI:
+        """Arguments, grid and block."""
+        return self._compiled.kernels[0]
+
+    @cached_property
+    def report(self):
+        """Statistics of the machine code (`wave_mlir.report`)."""
+        from wave_mlir import report
+
+        return report.analyze(self.isa)
+
+    def plan(self, *args: object) -> LaunchPlan:
+        """Grid, block and kernel arguments of a call. Raises AbiError for arguments that do not fit."""
+        return self._launcher.plan(args)
+
+    @cached_property
+    def _launcher(self) -> launch.Launcher:
+        kinds = [_parameter_kind(p.kind) for p in self._kernel.parameters]
+        names = [p.name for p in self._kernel.parameters]
+        return launch.Launcher(self.abi, list(zip(names, kinds, strict=True)))
+
+    def __call__(self, *args: object) -> None:
+        self._launcher(args, self._compiled)
+
+    def __repr__(self) -> str:
+        return f"<compiled wave kernel {self.name} for {self.target}>"
+
+
+def _parameter_kind(kind: object) -> str:
+    if isinstance(kind, MemoryType):
+        return "memory"
+    return "scalar" if isinstance(kind, DataType) else "symbol"
+
+
+def wave_compile(options: WaveCompileOptions, kernel: WaveKernel) -> CompiledKernel:
+    """Compile a kernel. Raises CompileError, located at the user's line."""
+    if not isinstance(kernel, WaveKernel):
+        raise source.error(f"wave_compile(options, kernel) takes a function decorated by tkw.wave, not {kernel!r}")
+    return CompiledKernel(kernel, options)

@@ -1,0 +1,167 @@
+"""The user's constraints as the attributes of the dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy
+from mlir import ir
+
+from wave_mlir.compiler.targets import TargetError, resolve_alias
+from wave_mlir.dialect import wave as d
+from wave_mlir.lang.global_symbols import WORKGROUP_0, WORKGROUP_1, WORKGROUP_2
+
+from . import constraints as c
+from . import source
+from .trace import Trace
+
+_WORKGROUPS = (WORKGROUP_0, WORKGROUP_1, WORKGROUP_2)
+
+
+class ConstraintWriter:
+    """Turns constraints into attributes; errors are at the line of the kernel."""
+
+    def __init__(self, trace: Trace, constraints: Sequence[c.Constraint], where: tuple[str, int, int]) -> None:
+        self.trace = trace
+        self.where = where
+        self.constraints = list(constraints)
+        for item in self.constraints:
+            if not isinstance(item, c.Constraint):
+                raise source.error(f"{item!r} is no constraint", where)
+        self.constraints += self._of_aliases()
+
+    def hardware(self) -> c.HardwareConstraint:
+        """The one hardware constraint."""
+        found = [h for h in self.constraints if isinstance(h, c.HardwareConstraint)]
+        if len(found) != 1:
+            what = "no HardwareConstraint" if not found else f"{len(found)} HardwareConstraints"
+            raise source.error(f"the kernel has {what}; give one, such as HardwareConstraint(threads_per_wave=64)", self.where)
+        return found[0]
+
+    def attributes(self) -> list[ir.Attribute]:
+        """All attributes, in the order given."""
+        made: list[ir.Attribute] = []
+        for item in self.constraints:
+            attribute = self._attribute(item)
+            if attribute is not None:
+                made.append(attribute)
+        return made + self._of_derived_dims()
+
+    def _attribute(self, item: c.Constraint) -> ir.Attribute | None:
+        expr = self.trace.expr
+        match item:
+            case c.WorkgroupConstraint():
+                return self._workgroup(item)
+            case c.TilingConstraint():
+                return self._tiling(item)
+            case c.WaveConstraint():
+                axis = item.wg_constraint.workgroup_dim if item.wg_constraint else None
+                return d.WaveConstraintAttr.get(self._dim(item.dim), expr(item.tile_size, exact=True), axis)
+            case c.HardwareConstraint():
+                return self._hardware(item)
+            case c.ReorderingConstraint():
+                return d.ReorderingConstraintAttr.get(expr(item.reordered_equation), item.wg_dim)
+            case c.GridConstraint():
+                return d.GridConstraintAttr.get([expr(s) for s in item.sizes])
+            case c.DeviceConstraint():
+                return d.DeviceConstraintAttr.get(self._dim(item.dim), expr(item.tile_size, exact=True), item.device_dim)
+            case c.Assumption():
+                return d.AssumeConstraintAttr.get(expr(item.predicate))
+        return None
+
+    def _dim(self, dim: sympy.Symbol) -> str:
+        return self.trace.dim(dim, "constraint")
+
+    def _workgroup(self, item: c.WorkgroupConstraint) -> ir.Attribute:
+        number = item.workgroup_dim
+        function = None
+        if item.apply_fn is not None:
+            if not 0 <= number < 3:
+                raise source.error(f"apply_fn needs a grid dim of 0, 1 or 2; {item.dim} is on {number}", self.where)
+            function = self.trace.expr(item.apply_fn(_WORKGROUPS[number]))
+        return d.WorkgroupConstraintAttr.get(
+            self._dim(item.dim),
+            self.trace.expr(item.tile_size, exact=True),
+            number,
+            fn=function,
+            iters=None if item.iters is None else self.trace.expr(item.iters),
+            secondary=not item.primary,
+        )
+
+    def _tiling(self, item: c.TilingConstraint) -> ir.Attribute:
+        expr = self.trace.expr
+        return d.TilingConstraintAttr.get(
+            self._dim(item.dim),
+            None if item.tile_size is None else expr(item.tile_size, exact=True),
+            iters=None if item.iters is None else expr(item.iters),
+            start=None if isinstance(item.start, (int, sympy.Integer)) and item.start == 0 else expr(item.start),
+        )
+
+    def _hardware(self, item: c.HardwareConstraint) -> ir.Attribute:
+        shapes = {self._dim(dim): self.trace.expr(size, exact=True) for dim, size in (item.vector_shapes or {}).items()}
+        return d.HardwareConstraintAttr.get(
+            item.threads_per_wave,
+            self._default_kind(item),
+            shapes,
+            waves_per_block=list(item.waves_per_block) if item.waves_per_block else None,
+            max_bits_per_load=item.max_bits_per_load,
+            service_waves=item.n_service_waves,
+        )
+
+    def _default_kind(self, item: c.HardwareConstraint) -> str | None:
+        """The kind of the first MMA, which the others without a kind of their own share; what is asked for if there
+        is no MMA but the vector shapes leave dims to it."""
+        if self.trace.mma_kinds:
+            return self.trace.mma_kinds[0]
+        if item.mma_type is None or isinstance(item.mma_type, c.GenericDot) or item.vector_shapes:
+            return None
+        try:
+            return resolve_alias(self.trace.target, item.mma_type.name).name
+        except TargetError as error:
+            raise source.error(f"HardwareConstraint: {error}", self.where) from None
+
+    def _of_aliases(self) -> list[c.Constraint]:
+        """Constraints of `SymbolicAlias.source`, from those of its target."""
+        made: list[c.Constraint] = []
+        for alias in (a for a in self.constraints if isinstance(a, c.SymbolicAlias)):
+            for item in self.constraints:
+                derived = _scaled(item, alias)
+                if derived is not None:
+                    made.append(derived)
+        return made
+
+    def _of_derived_dims(self) -> list[ir.Attribute]:
+        """Constraints of dims that are expressions (K // 32): those of the one symbol in it, with sizes mapped."""
+        made: list[ir.Attribute] = []
+        for name, expr in list(self.trace.derived.items()):
+            for item in self.constraints:
+                if not isinstance(item, (c.WorkgroupConstraint, c.TilingConstraint, c.WaveConstraint)):
+                    continue
+                base = self._dim(item.dim)
+                if base not in expr.symbols or item.tile_size is None:
+                    continue
+                tile = expr.subs({base: self.trace.expr(item.tile_size, exact=True)})
+                if isinstance(item, c.WorkgroupConstraint):
+                    made.append(d.WorkgroupConstraintAttr.get(name, tile, item.workgroup_dim, secondary=True))
+                elif isinstance(item, c.TilingConstraint):
+                    made.append(d.TilingConstraintAttr.get(name, tile))
+                else:
+                    axis = item.wg_constraint.workgroup_dim if item.wg_constraint else None
+                    made.append(d.WaveConstraintAttr.get(name, tile, axis))
+        return made
+
+
+def _scaled(item: c.Constraint, alias: c.SymbolicAlias) -> c.Constraint | None:
+    """The constraint of the alias's target as one of its source."""
+    if not isinstance(item, (c.WorkgroupConstraint, c.TilingConstraint, c.WaveConstraint)) or item.dim != alias.target:
+        return None
+    if item.tile_size is None:
+        return None
+    tile = alias.apply_fn(item.tile_size)
+    if isinstance(item, c.WorkgroupConstraint):
+        return c.WorkgroupConstraint(alias.source, tile, item.workgroup_dim, item.apply_fn, primary=False)
+    if isinstance(item, c.TilingConstraint):
+        return c.TilingConstraint(alias.source, tile, iters=item.iters, start=item.start)
+    return c.WaveConstraint(alias.source, tile, item.wave_id, item.wg_constraint)
+
+

@@ -1,0 +1,193 @@
+"""The decorator `wave`, and a kernel function as a module in tile form."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+
+import sympy
+from mlir import ir
+
+from wave_mlir.compiler import targets
+from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
+from wave_mlir.dialect import Expr, builders
+from wave_mlir.lang import tracing
+from wave_mlir.lang.dtypes import DataType
+from wave_mlir.lang.symbols import to_expr
+from wave_mlir.lang.types import MemoryType, SymbolBindType
+
+from . import source
+from .bindings import Bindings
+from .constraint_attrs import ConstraintWriter
+from .constraints import Constraint
+from .elementwise import broadcast_to
+from .trace import Trace
+from .values import MemoryValue, Value
+
+Annotation = MemoryType | DataType | SymbolBindType
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument of a kernel: its name and what it is annotated with."""
+
+    name: str
+    kind: Annotation
+
+
+class WaveKernel:
+    """A kernel function with its constraints, to be given to `wave_compile`."""
+
+    def __init__(self, function: FunctionType, constraints: Sequence[Constraint], scope: Mapping[str, object]) -> None:
+        self.function = function
+        self.constraints = tuple(constraints)
+        self.name = function.__name__
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+        self.position = source.function_position(function)
+        self.parameters = _parameters(function, scope, self.position)
+
+    def __call__(self, *_: object) -> None:
+        raise source.error(
+            f"kernel {self.name} is not compiled; call what wave_compile(WaveCompileOptions(subs=…), {self.name}) returns"
+        )
+
+    def __repr__(self) -> str:
+        return f"<wave kernel {self.name}>"
+
+    def trace(self, subs: Mapping, dynamic_symbols: Sequence[sympy.Symbol | str] = (), target: str = "gfx942") -> ir.Module:
+        """The module in tile form, in a context of its own. Raises CompileError at the user's line."""
+        context = ir.Context()
+        context.enable_multithreading(False)
+        with context, ir.Location.file(*self.position):
+            return _build(self, Bindings(subs, dynamic_symbols), _target(target, self.position))
+
+
+def wave(constraints: Sequence[Constraint]) -> Callable[[FunctionType], WaveKernel]:
+    """The decorator that makes a function a kernel: `@wave(constraints)`."""
+    scope = dict(sys._getframe(1).f_locals)  # annotations that are text may name what is local to the factory
+
+    def decorate(function: FunctionType) -> WaveKernel:
+        return WaveKernel(function, constraints, scope)
+
+    return decorate
+
+
+def _target(name: str, where: tuple[str, int, int]) -> targets.Target:
+    try:
+        return targets.get(name)
+    except targets.TargetError as error:
+        raise source.error(str(error), where) from None
+
+
+def _parameters(
+    function: FunctionType, scope: Mapping[str, object], where: tuple[str, int, int]
+) -> tuple[Parameter, ...]:
+    try:
+        signature = inspect.signature(function, eval_str=True, locals=scope)
+    except NameError as error:
+        raise source.error(f"kernel {function.__name__}: an annotation names what is not defined: {error}", where) from None
+    found = []
+    for name, parameter in signature.parameters.items():
+        if not isinstance(parameter.annotation, Annotation):
+            raise source.error(
+                f"kernel {function.__name__}: argument {name} needs an annotation: tkl.Memory[…], an element type for a "
+                "scalar, or tkl.SymbolBind[…]",
+                where,
+            )
+        found.append(Parameter(name, parameter.annotation))
+    return tuple(found)
+
+
+def _build(kernel: WaveKernel, bindings: Bindings, target: targets.Target) -> ir.Module:
+    for parameter in kernel.parameters:
+        if isinstance(parameter.kind, SymbolBindType):
+            bindings.add_dynamic(parameter.name)
+    trace = Trace(bindings, target)
+    token = tracing.active.set(trace)
+    try:
+        return _module(kernel, trace)
+    finally:
+        tracing.active.reset(token)
+
+
+def _module(kernel: WaveKernel, trace: Trace) -> ir.Module:
+    module = builders.module("tile", trace.target.name)
+    writer = ConstraintWriter(trace, kernel.constraints, kernel.position)
+    trace.default_mma = writer.hardware().mma_type
+    memories = {
+        p.name: (p.kind, *trace.memory_type(p.kind, p.name)) for p in kernel.parameters if isinstance(p.kind, MemoryType)
+    }
+    types = {}
+    for parameter in kernel.parameters:
+        if isinstance(parameter.kind, MemoryType):
+            types[parameter.name] = memories[parameter.name][1]
+        elif isinstance(parameter.kind, DataType):
+            types[parameter.name] = parameter.kind.ir_type()
+    with ir.InsertionPoint(module.body), builders.kernel(kernel.name, types) as made:
+        arguments = [_argument(trace, p, made.args, memories) for p in kernel.parameters]
+        result = kernel.function(*arguments)
+        if result is not None:
+            raise source.error(f"kernel {kernel.name} returns a value; write results with tkw.write", kernel.position)
+    attributes = made.op.operation.attributes
+    attributes["constraints"] = ir.ArrayAttr.get(writer.attributes())
+    attributes["symbols"] = ir.DictAttr.get(_symbols(trace, kernel))
+    attributes["dynamic"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n in trace.bindings.dynamic])
+    _verify(module)
+    return module
+
+
+def _argument(trace: Trace, parameter: Parameter, args: Mapping[str, ir.Value], memories: Mapping):
+    kind = parameter.kind
+    if isinstance(kind, MemoryType):
+        _, _, dims, space = memories[parameter.name]
+        return MemoryValue(args[parameter.name], parameter.name, kind, dims, space)
+    if isinstance(kind, DataType):
+        return Value(args[parameter.name], (), kind)
+    with source.location():
+        made = builders.scalar(Expr.symbol(parameter.name), kind.dtype.ir_type())
+    return broadcast_to(Value(made, (), kind.dtype), ())
+
+
+def _symbols(trace: Trace, kernel: WaveKernel) -> dict[str, Expr]:
+    """Static symbols that the kernel uses, with those their values use. An unbound one is an error at its first use."""
+    found: dict[str, Expr] = {}
+    pending = list(trace.used)
+    while pending:
+        name = pending.pop(0)
+        if name in found or "." in name or name in trace.bindings.dynamic or name in trace.set_symbols:
+            continue
+        if name in trace.derived:
+            value = trace.derived[name]
+        elif name in trace.bindings.values:
+            value = to_expr(trace.bindings.values[name], exact=True)
+        elif name in _loop_axes(kernel):
+            continue
+        else:
+            raise source.error(
+                f"symbol {name} has no value: bind it in subs={{{name}: …}} or list it in dynamic_symbols",
+                trace.used.get(name, kernel.position),
+            )
+        found[name] = value
+        pending += value.symbols
+    return found
+
+
+def _loop_axes(kernel: WaveKernel) -> set[str]:
+    """Dims that only a while loop walks: their tiling constraint has no tile."""
+    from .constraints import TilingConstraint
+
+    return {
+        c.dim.name for c in kernel.constraints if isinstance(c, TilingConstraint) and c.tile_size is None
+    }
+
+
+def _verify(module: ir.Module) -> None:
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
+        found = [Diagnostic.of_mlir(d) for d in error.error_diagnostics]
+        raise CompileError(found or [Diagnostic("error", "<kernel>", str(error))]) from None

@@ -1,0 +1,246 @@
+"""Reads, writes, atomics, allocation."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+
+import sympy
+from mlir import ir
+
+from wave_mlir.dialect import MappingAttr, builders
+from wave_mlir.dialect import wave as ops
+from wave_mlir.lang.dtypes import DataType
+from wave_mlir.lang.mapping import IndexMapping
+from wave_mlir.lang.symbols import ExprLike, dialect_name
+from wave_mlir.lang.types import AddressSpace, MemoryType
+
+from . import source
+from .elementwise import broadcast_to
+from .trace import Trace, current, want_memory, want_value
+from .values import MemoryValue, Value
+
+Values = Value | Sequence[Value]
+Dynamic = Values
+
+
+class MemoryAccessFlags(enum.Flag):
+    """How an access goes."""
+
+    NONE = 0
+    VOLATILE = 1
+    NONTEMPORAL = 2
+
+
+def _flags(flags: MemoryAccessFlags) -> dict[str, bool]:
+    return {
+        "volatile": MemoryAccessFlags.VOLATILE in flags,
+        "nontemporal": MemoryAccessFlags.NONTEMPORAL in flags,
+    }
+
+
+def _elements(trace: Trace, count: ExprLike | None) -> int | None:
+    """`elements_per_thread` as a number."""
+    if count is None:
+        return None
+    value = trace.expr(count, exact=True).simplify()
+    if value.constant_value is None and isinstance(count, sympy.Symbol):
+        static = trace.bindings.integer(count.name)
+    elif value.constant_value is None:
+        static = _static(trace, value)
+    else:
+        static = value.constant_value
+    if static is None or static < 1:
+        raise source.error(f"elements_per_thread = {count} is no positive number at compile time; bind it in subs")
+    return static
+
+
+def _static(trace: Trace, value) -> int | None:
+    values = {name: trace.bindings.integer(name) for name in value.symbols}
+    known = {n: v for n, v in values.items() if v is not None}
+    return value.eval(known) if len(known) == len(values) else None
+
+
+def _as_tuple(values: Dynamic) -> tuple[Value, ...]:
+    given = (values,) if isinstance(values, Value) else tuple(values)
+    return tuple(want_value(v, "mapping_dynamic_vals") for v in given)
+
+
+def _mapping(
+    trace: Trace,
+    mapping: IndexMapping,
+    memory: MemoryValue,
+    tile_side: Mapping[sympy.Symbol, ExprLike],
+    memory_side: Mapping[sympy.Symbol, ExprLike],
+    dynamic: Sequence[Value],
+) -> tuple[MappingAttr, tuple[str, ...]]:
+    """The mapping's attribute, and the tile's dims."""
+    iterators = {}
+    for dim, expression in tile_side.items():
+        if not isinstance(expression, sympy.Symbol) or expression not in mapping.iterators:
+            raise source.error(f"mapping: on the tile's side dim {dim} must be one iterator; it is {expression}")
+        iterators[trace.dim(dim, "mapping")] = dialect_name(expression)
+    if len(set(iterators.values())) != len(iterators):
+        raise source.error(f"mapping: two dims of the tile have the same iterator; give each of {list(iterators)} its own")
+    named = {trace.dim(d, "mapping"): e for d, e in memory_side.items()}
+    for dim in named:
+        if dim not in memory.dims:
+            raise source.error(f"mapping: memory {memory.name} has dims {', '.join(memory.dims)}, and no dim {dim}")
+    missing = [d for d in memory.dims if d not in named]
+    if missing:
+        raise source.error(f"mapping: no coordinate for dim {', '.join(missing)} of memory {memory.name}")
+    if len(mapping.dynamic) != len(dynamic):
+        raise source.error(
+            f"mapping: {len(mapping.dynamic)} dynamic_val_mappings and {len(dynamic)} mapping_dynamic_vals; "
+            "give one mapping for each value"
+        )
+    coordinates = [trace.expr(named[d]) for d in memory.dims]
+    maps = [{trace.dim(d, "mapping"): trace.expr(e) for d, e in m.items()} for m in mapping.dynamic]
+    return MappingAttr.get(iterators, coordinates, maps), tuple(iterators)
+
+
+def _forget_iterators(trace: Trace, mapping: IndexMapping) -> None:
+    """Iterators and dynamic values are names inside the mapping, not symbols of the kernel."""
+    inner = [*mapping.iterators, *(IndexMapping.dynamic_val(i) for i in range(len(mapping.dynamic)))]
+    for symbol in inner:
+        trace.used.pop(dialect_name(symbol), None)
+
+
+def read(
+    memory: MemoryValue,
+    elements_per_thread: ExprLike | None = None,
+    mapping: IndexMapping | None = None,
+    mapping_dynamic_vals: Dynamic = (),
+    flags: MemoryAccessFlags = MemoryAccessFlags.NONE,
+) -> Value:
+    """The tile of `memory` that belongs to the workgroup; with `mapping` the points it says.
+
+    Elements outside of the memory read as 0.
+    """
+    trace = current("read")
+    source_memory = want_memory(memory, "read")
+    dynamic = _as_tuple(mapping_dynamic_vals)
+    attribute, dims = None, source_memory.dims
+    if mapping is not None:
+        attribute, dims = _mapping(trace, mapping, source_memory, mapping.outputs, mapping.inputs, dynamic)
+        _forget_iterators(trace, mapping)
+    with source.location():
+        result = builders.read(
+            source_memory.ir,
+            trace.tile_type(dims, source_memory.dtype),
+            mapping=attribute,
+            dynamic=[v.ir for v in dynamic],
+            elements_per_thread=_elements(trace, elements_per_thread),
+            **_flags(flags),
+        )
+    return trace.value(result, dims, source_memory.dtype)
+
+
+def _target(
+    what: str, register: Value, memory: MemoryValue, mapping: IndexMapping | None, mapping_dynamic_vals: Dynamic
+) -> tuple[Value, MemoryValue, MappingAttr | None, list[ir.Value]]:
+    """The checked operands of something that stores."""
+    trace = current(what)
+    value, target = want_value(register, what), want_memory(memory, what)
+    dynamic = _as_tuple(mapping_dynamic_vals)
+    if value.dtype.mlir != target.dtype.mlir:
+        raise source.error(
+            f"{what}: a tile of {value.dtype} into memory {target.name} of {target.dtype}; "
+            f"convert it: tkw.cast(x, tkl.{target.dtype})"
+        )
+    if mapping is None:
+        if not set(value.dims) <= set(target.dims):
+            raise source.error(
+                f"{what}: a tile [{', '.join(value.dims)}] does not fit memory {target.name} "
+                f"[{', '.join(target.dims)}]; reduce or permute it, or give a mapping"
+            )
+        return broadcast_to(value, target.dims), target, None, []
+    attribute, dims = _mapping(trace, mapping, target, mapping.inputs, mapping.outputs, dynamic)
+    _forget_iterators(trace, mapping)
+    if set(dims) != set(value.dims):
+        raise source.error(
+            f"{what}: the mapping is of a tile [{', '.join(dims)}], and the value is [{', '.join(value.dims)}]"
+        )
+    return broadcast_to(value, dims), target, attribute, [v.ir for v in dynamic]
+
+
+def write(
+    register: Value,
+    memory: MemoryValue,
+    elements_per_thread: ExprLike | None = None,
+    mapping: IndexMapping | None = None,
+    mapping_dynamic_vals: Dynamic = (),
+    flags: MemoryAccessFlags = MemoryAccessFlags.NONE,
+) -> None:
+    """Store the tile to its place in `memory`, or where `mapping` says; elements outside of the memory are dropped."""
+    value, target, attribute, dynamic = _target("write", register, memory, mapping, mapping_dynamic_vals)
+    with source.location():
+        builders.write(
+            value.ir,
+            target.ir,
+            mapping=attribute,
+            dynamic=dynamic,
+            elements_per_thread=_elements(current(), elements_per_thread),
+            **_flags(flags),
+        )
+
+
+def _atomic(
+    kind: str,
+    lhs: Value,
+    memory: MemoryValue,
+    elements_per_thread: ExprLike | None,
+    mapping: IndexMapping | None,
+    mapping_dynamic_vals: Dynamic,
+) -> None:
+    name = f"atomic_{kind}"
+    value, target, attribute, dynamic = _target(name, lhs, memory, mapping, mapping_dynamic_vals)
+    with source.location():
+        ops.AtomicOp(
+            None,
+            ops.AtomicKind[kind],
+            value.ir,
+            target.ir,
+            dynamic,
+            mapping=attribute,
+            elements_per_thread=_elements(current(), elements_per_thread),
+            symbol_values=[],
+        )
+
+
+def atomic_add(
+    lhs: Value,
+    rhs: MemoryValue,
+    elements_per_thread: ExprLike | None = None,
+    mapping: IndexMapping | None = None,
+    mapping_dynamic_vals: Dynamic = (),
+) -> None:
+    """`rhs += lhs` at each element, indivisibly."""
+    _atomic("add", lhs, rhs, elements_per_thread, mapping, mapping_dynamic_vals)
+
+
+def atomic_min(
+    lhs: Value,
+    rhs: MemoryValue,
+    elements_per_thread: ExprLike | None = None,
+    mapping: IndexMapping | None = None,
+    mapping_dynamic_vals: Dynamic = (),
+) -> None:
+    """`rhs = min(rhs, lhs)` at each element, indivisibly."""
+    _atomic("min", lhs, rhs, elements_per_thread, mapping, mapping_dynamic_vals)
+
+
+def allocate(
+    shape: Sequence[ExprLike],
+    distributed_shape: Sequence[ExprLike],
+    dtype: DataType,
+    address_space: sympy.Symbol | AddressSpace,
+) -> MemoryValue:
+    """A buffer of the workgroup in LDS; `distributed_shape` is what is really allocated of `shape`."""
+    trace = current("allocate")
+    kind = MemoryType(tuple(shape), address_space, dtype)
+    made, dims, space = trace.memory_type(kind, "of allocate")
+    distributed = [trace.expr(e, exact=True) for e in distributed_shape]
+    with source.location():
+        memory = ops.AllocateOp(made, distributed=distributed).memory
+    return MemoryValue(memory, "<allocated>", kind, dims, space)

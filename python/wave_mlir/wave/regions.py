@@ -1,0 +1,145 @@
+"""Loops and conditionals: decorators whose function is the body, and whose name then stands for the results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import sympy
+
+from wave_mlir.dialect import builders
+from wave_mlir.lang.dtypes import index
+from wave_mlir.lang.symbols import ExprLike, is_condition
+
+from . import source
+from .elementwise import broadcast_to
+from .trace import Trace, call_body, current, unpacked, want_value
+from .values import Value
+
+Results = Value | tuple[Value, ...] | None
+_Index = Value | ExprLike
+
+
+def iterate(
+    axis: sympy.Symbol,
+    init_args: Sequence[Value] = (),
+    start: _Index | None = None,
+    condition: ExprLike | None = None,
+    step: ExprLike | None = None,
+) -> Callable[[Callable], Results]:
+    """A loop over the tiles of dim `axis`, which a TilingConstraint divides; the decorated function is its body.
+
+    It gets the carried values (first `init_args`) and returns their next ones. With `start` and `condition` it is a
+    while loop whose axis is a carried index that the body sets by `set_symbol(axis, …)`. `step`: tiles a trip.
+    """
+
+    def build(body: Callable) -> Results:
+        return _iterate(current("iterate"), body, axis, list(init_args), start, condition, step)
+
+    return build
+
+
+def _iterate(
+    trace: Trace,
+    body: Callable,
+    axis: sympy.Symbol,
+    init_args: list[Value],
+    start: _Index | None,
+    condition: ExprLike | None,
+    step: ExprLike | None,
+) -> Results:
+    if (start is None) != (condition is None):
+        raise source.error("iterate: a while loop needs both start and condition")
+    name = trace.dim(axis, "iterate")
+    init = [_carried(v, i) for i, v in enumerate(init_args)]
+    first = None if start is None else as_index(start)
+    with source.location():
+        loop_context = builders.iterate(
+            name,
+            [v.ir for v in init],
+            start=None if first is None else first.ir,
+            condition=None if condition is None else trace.expr(condition),
+            step=None if step is None else trace.expr(step),
+        )
+        with loop_context as loop:
+            arguments = [trace.value(c, v.dims, v.dtype) for c, v in zip(loop.carried, init, strict=True)]
+            results = call_body(body, arguments, f"iterate({name})")
+            results = _matching(results, init, f"iterate({name})")
+            loop.yield_(*(r.ir for r in results))
+    return unpacked([trace.value(r, v.dims, v.dtype) for r, v in zip(loop.results, init, strict=True)])
+
+
+def _carried(value: object, number: int) -> Value:
+    tile = want_value(value, f"iterate: init_args[{number}]")
+    return broadcast_to(tile, ()) if tile.is_scalar and tile.dtype != index else tile
+
+
+def _matching(results: list[Value], init: Sequence[Value], what: str) -> list[Value]:
+    """The results of a body, each of the shape and dtype of what it replaces (dims may be in another order)."""
+    if len(results) != len(init):
+        raise source.error(
+            f"{what}: the body returns {len(results)} values and {len(init)} are carried; return one for each"
+        )
+    matched = []
+    for number, (result, old) in enumerate(zip(results, init, strict=True)):
+        if result.dtype.mlir != old.dtype.mlir or set(result.dims) != set(old.dims):
+            raise source.error(
+                f"{what}: result {number} is {result!r} and the carried value {old!r}; cast, broadcast or reduce it"
+            )
+        matched.append(broadcast_to(result, old.dims) if result.dims != old.dims else result)
+    return matched
+
+
+def as_index(value: _Index) -> Value:
+    """A one-element value as an index: of an expression, a scalar or a tile."""
+    trace = current()
+    with source.location():
+        if isinstance(value, Value):
+            return value
+        made = builders.scalar(trace.expr(value), index.ir_type())
+    return trace.value(made, (), index)
+
+
+def conditional(
+    condition: ExprLike | Value, else_return: Value | Sequence[Value] | None = None
+) -> Callable[[Callable], Results]:
+    """The decorated function runs where `condition` holds: a relation over symbols, or a one-element value.
+
+    Its results are the function's, elsewhere `else_return` (one for each, of the same shape and dtype).
+    """
+
+    def build(body: Callable) -> Results:
+        return _conditional(current("conditional"), body, condition, else_return)
+
+    return build
+
+
+def _else_values(given: Value | Sequence[Value] | None) -> list[Value]:
+    if given is None:
+        return []
+    values = [given] if isinstance(given, Value) else list(given)
+    return [want_value(v, "conditional: else_return") for v in values]
+
+
+def _conditional(
+    trace: Trace, body: Callable, condition: ExprLike | Value, else_return: Value | Sequence[Value] | None
+) -> Results:
+    others = _else_values(else_return)
+    with source.location():
+        with builders.conditional(_predicate(trace, condition), else_values=[v.ir for v in others]) as branch:
+            results = call_body(body, (), "conditional")
+            if results and not others:
+                raise source.error("conditional: the body returns values; say in else_return what they are elsewhere")
+            results = _matching(results, others, "conditional")
+            branch.yield_(*(r.ir for r in results))
+    return unpacked([trace.value(r, v.dims, v.dtype) for r, v in zip(branch.results, others, strict=True)])
+
+
+def _predicate(trace: Trace, condition: ExprLike | Value):
+    """An expression, or the IR value of a condition."""
+    if isinstance(condition, Value):
+        if condition.dtype.is_float:
+            raise source.error(f"conditional: a condition of {condition.dtype}; compare it, as in x > 0")
+        return condition.ir
+    if isinstance(condition, bool) or is_condition(condition):
+        return trace.expr(condition)
+    return trace.expr(sympy.Ne(condition, 0))

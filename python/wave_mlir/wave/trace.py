@@ -1,0 +1,223 @@
+"""The trace: a kernel function runs once with values that stand for its tiles, and its operations become MLIR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+
+import sympy
+from mlir import ir
+
+from wave_mlir.compiler.targets import Target
+from wave_mlir.dialect import Expr, builders
+from wave_mlir.lang import tracing
+from wave_mlir.lang.dtypes import DataType, index
+from wave_mlir.lang.symbols import ExpressionError, ExprLike, dialect_name, to_expr
+from wave_mlir.lang.types import MemoryType, RegisterType
+
+from . import source
+from .bindings import Bindings
+from .values import MemoryValue, Value
+
+
+class Trace:
+    """One kernel under construction. Operations reach it through `current()`."""
+
+    def __init__(self, bindings: Bindings, target: Target) -> None:
+        self.bindings = bindings
+        self.target = target
+        self.used: dict[str, tuple[str, int, int]] = {}
+        """Symbols that occur, with the line of their first use."""
+        self.derived: dict[str, Expr] = {}
+        """Dims that are expressions of symbols (K // 32), by the name that stands for them."""
+        self.set_symbols: dict[str, None] = {}
+        self.mma_kinds: list[str] = []
+        self.default_mma: object = None
+
+    # --- expressions, dims, types ---
+
+    def expr(self, value: ExprLike, exact: bool = False) -> Expr:
+        """The dialect's expression; its symbols count as used. An error is at the user's line."""
+        try:
+            result = to_expr(value, exact)
+        except ExpressionError as error:
+            raise source.error(str(error)) from None
+        self._use(result)
+        return result
+
+    def _use(self, expr: Expr) -> None:
+        new = [s for s in expr.symbols if s not in self.used]
+        if new:
+            self.used.update(dict.fromkeys(new, source.position()))
+
+    def dim(self, value: ExprLike, what: str) -> str:
+        """The name of a dim: a symbol's own, for an expression of symbols a symbol that stands for it."""
+        if isinstance(value, sympy.Symbol):
+            self.used.setdefault(value.name, source.position())
+            return _dim_name(value)
+        if isinstance(value, int) or not isinstance(value, sympy.Basic) or not value.free_symbols:
+            raise source.error(f"{what}: dim {value} has no name; take a symbol and bind it in subs")
+        expr = self.expr(value, exact=True)
+        name = "".join(c if c.isalnum() else "_" for c in str(expr).replace(" ", "_"))
+        self.derived.setdefault(name, expr)
+        self.used.setdefault(name, source.position())
+        return name
+
+    def dims(self, shape: Sequence[ExprLike], what: str) -> tuple[str, ...]:
+        """Names of the dims of a shape, which must differ."""
+        names = tuple(self.dim(s, what) for s in shape)
+        for name in names:
+            if names.count(name) > 1:
+                raise source.error(f"{what}: dim {name} occurs twice")
+        return names
+
+    def tile_type(self, dims: Sequence[str], dtype: DataType) -> ir.Type:
+        """`!wave.tile<[dims], dtype>`."""
+        return builders.tile(list(dims), dtype.ir_type())
+
+    # --- values ---
+
+    def value(self, result: ir.Value, dims: Sequence[str], dtype: DataType) -> Value:
+        """The value that stands for an op's result."""
+        return Value(result, tuple(dims), dtype)
+
+    def register(self, register: RegisterType, value: object) -> Value:
+        """A tile filled with a number, or with a scalar."""
+        dims = self.dims(register.shape, "Register")
+        return self.filled(value, dims, register.dtype)
+
+    def filled(self, value: object, dims: Sequence[str], dtype: DataType) -> Value:
+        """A tile of `dims` with one value: a number, a scalar value of that dtype, or an expression (of integers)."""
+        result = self.tile_type(dims, dtype)
+        with source.location():
+            if isinstance(value, Value):
+                return self._filled_scalar(value, dims, dtype)
+            if isinstance(value, (bool, int, float)):
+                return Value(builders.register(_checked_number(value, dtype), result), tuple(dims), dtype)
+            if isinstance(value, sympy.Basic):
+                return self._filled_expression(value, dims, dtype)
+        raise source.error(f"a tile cannot be filled with {value!r}; give a number, a scalar or an expression")
+
+    def _filled_scalar(self, value: Value, dims: Sequence[str], dtype: DataType) -> Value:
+        if not value.is_scalar:
+            raise source.error("a tile is filled with a number or a scalar; to repeat a tile take tkw.broadcast")
+        if value.dtype != dtype:
+            raise source.error(f"a tile of {dtype} cannot be filled with a scalar of {value.dtype}; cast it first")
+        return Value(builders.register(value.ir, self.tile_type(dims, dtype)), tuple(dims), dtype)
+
+    def _filled_expression(self, value: sympy.Basic, dims: Sequence[str], dtype: DataType) -> Value:
+        if value.is_Float or (value.is_number and not value.is_Integer):
+            return self.filled(float(value), dims, dtype)
+        scalar = builders.scalar(self.expr(value), dtype.ir_type())
+        return Value(builders.register(scalar, self.tile_type(dims, dtype)), tuple(dims), dtype)
+
+    def memory_type(self, kind: MemoryType, owner: str) -> tuple[ir.Type, tuple[str, ...], str]:
+        """IR type, dim names and space of a memory argument."""
+        space = self.bindings.space_of(kind.space, owner)
+        dims = self.dims(kind.shape, f"argument {owner}")
+        shape = [self.expr(s, exact=True) for s in kind.shape]
+        strides = self._strides(kind, owner)
+        made = builders.MemoryType.get(shape, kind.dtype.ir_type(), space, strides)
+        return made, dims, space
+
+    def _strides(self, kind: MemoryType, owner: str) -> list[Expr | None] | None:
+        layout = kind.layout
+        if layout is None:
+            return None
+        given = layout.strides
+        if given is None and layout.shape is not None:
+            given = _row_major(layout.shape)
+        if given is None:
+            return None
+        if len(given) != len(kind.shape):
+            raise source.error(
+                f"argument {owner} has {len(kind.shape)} dims and its MemoryLayout {len(given)}; give one for each dim"
+            )
+        return [None if s is None else self.expr(s, exact=True) for s in given]
+
+
+def _dim_name(symbol: sympy.Symbol) -> str:
+    try:
+        return dialect_name(symbol)
+    except ExpressionError as error:
+        raise source.error(str(error)) from None
+
+
+def _row_major(shape: Sequence[ExprLike]) -> tuple[ExprLike, ...]:
+    strides: list[ExprLike] = [1]
+    for extent in reversed(shape[1:]):
+        strides.insert(0, strides[0] * extent)  # type: ignore[operator]
+    return tuple(strides)
+
+
+def _checked_number(value: bool | int | float, dtype: DataType) -> bool | int | float:
+    """The number, if it is one of the dtype (a fraction is no integer, 300 no i8)."""
+    if dtype.is_float:
+        return float(value)
+    if isinstance(value, float) and not value.is_integer():
+        raise source.error(f"{value} is no value of {dtype}; take a float type or round it")
+    number = int(value)
+    if dtype.kind == "bool" and number not in (0, 1):
+        raise source.error(f"{number} is no value of {dtype}; take 0 or 1")
+    if dtype != index and dtype.kind == "int" and not -(2 ** (dtype.bits - 1)) <= number < 2**dtype.bits:
+        raise source.error(f"{number} does not fit {dtype}")
+    return number
+
+
+def current(what: str = "an operation of the language") -> Trace:
+    """The trace that runs. RuntimeError outside of a kernel."""
+    found = tracing.require(what)
+    if not isinstance(found, Trace):
+        raise RuntimeError("another tracer is active")
+    return found
+
+
+# --- checks that all operations share ---
+
+
+def want_value(value: object, what: str) -> Value:
+    """The operand, if it is a tile or scalar."""
+    if isinstance(value, Value):
+        return value
+    if isinstance(value, MemoryValue):
+        raise source.error(f"{what} takes a tile, not the memory {value.name}; read it first: tkw.read({value.name})")
+    raise source.error(f"{what} takes a tile; {value!r} was given")
+
+
+def want_memory(value: object, what: str) -> MemoryValue:
+    """The operand, if it is a memory."""
+    if isinstance(value, MemoryValue):
+        return value
+    if isinstance(value, Value):
+        raise source.error(f"{what} takes a memory argument of the kernel, not a tile")
+    raise source.error(f"{what} takes a memory argument of the kernel; {value!r} was given")
+
+
+def call_body(function: Callable, arguments: Sequence[Value], what: str) -> list[Value]:
+    """Run the body of a region; its results as a list. A wrong number of parameters is an error at the function."""
+    if isinstance(function, FunctionType):
+        taken = function.__code__.co_argcount - len(function.__defaults__ or ())
+        most = function.__code__.co_argcount
+        if not taken <= len(arguments) <= most:
+            raise source.error(
+                f"the body of {what} takes {most} values, and {len(arguments)} are carried; "
+                "give one parameter for each of init_args",
+                source.function_position(function),
+            )
+    result = function(*arguments)
+    if result is None:
+        return []
+    values = list(result) if isinstance(result, (tuple, list)) else [result]
+    return [want_value(v, f"the result of {what}") for v in values]
+
+
+def unpacked(values: Sequence[Value]) -> Value | tuple[Value, ...] | None:
+    """What the name of a region stands for: its result, a tuple of several, None."""
+    if not values:
+        return None
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def bound_names(mapping: Mapping) -> list[str]:
+    """Names of a mapping's keys, which are symbols."""
+    return [k.name if isinstance(k, sympy.Symbol) else str(k) for k in mapping]

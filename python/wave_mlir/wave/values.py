@@ -1,0 +1,181 @@
+"""What stands for tiles and memories while a kernel is traced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mlir import ir
+
+from wave_mlir.lang.dtypes import DataType
+
+from . import source
+
+if TYPE_CHECKING:
+    from wave_mlir.lang.types import MemoryType
+
+Number = int | float | bool
+
+
+class Value:
+    """A tile of one dtype over named dims, or a scalar (no dims).
+
+    It has `+ - * / // % & | ^ << >>`, unary `-` and comparisons with other values and with numbers.
+    """
+
+    __slots__ = ("dims", "dtype", "ir")
+
+    def __init__(self, value: ir.Value, dims: tuple[str, ...], dtype: DataType) -> None:
+        self.ir = value
+        self.dims = dims
+        self.dtype = dtype
+
+    @property
+    def is_scalar(self) -> bool:
+        """True for a value that is no tile in IR (a scalar argument)."""
+        return not str(self.ir.type).startswith("!wave.tile")
+
+    def __repr__(self) -> str:
+        return f"<tile [{', '.join(self.dims)}] of {self.dtype}>"
+
+    def __bool__(self) -> bool:
+        raise source.error(
+            "a tile has no truth value while the kernel is traced; for a run-time decision use tkw.conditional or "
+            "tkw.select"
+        )
+
+    def __iter__(self):
+        raise source.error("a tile cannot be unpacked; an operation with several results gives a tuple")
+
+    def __add__(self, other: Operand) -> Value:
+        return _binary("add", self, other)
+
+    def __radd__(self, other: Operand) -> Value:
+        return _binary("add", other, self)
+
+    def __sub__(self, other: Operand) -> Value:
+        return _binary("sub", self, other)
+
+    def __rsub__(self, other: Operand) -> Value:
+        return _binary("sub", other, self)
+
+    def __mul__(self, other: Operand) -> Value:
+        return _binary("mul", self, other)
+
+    def __rmul__(self, other: Operand) -> Value:
+        return _binary("mul", other, self)
+
+    def __truediv__(self, other: Operand) -> Value:
+        return _binary("truediv", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Value:
+        return _binary("truediv", other, self)
+
+    def __floordiv__(self, other: Operand) -> Value:
+        return _binary("floordiv", self, other)
+
+    def __rfloordiv__(self, other: Operand) -> Value:
+        return _binary("floordiv", other, self)
+
+    def __mod__(self, other: Operand) -> Value:
+        return _binary("mod", self, other)
+
+    def __rmod__(self, other: Operand) -> Value:
+        return _binary("mod", other, self)
+
+    def __and__(self, other: Operand) -> Value:
+        return _binary("and", self, other)
+
+    def __rand__(self, other: Operand) -> Value:
+        return _binary("and", other, self)
+
+    def __or__(self, other: Operand) -> Value:
+        return _binary("or", self, other)
+
+    def __ror__(self, other: Operand) -> Value:
+        return _binary("or", other, self)
+
+    def __xor__(self, other: Operand) -> Value:
+        return _binary("xor", self, other)
+
+    def __rxor__(self, other: Operand) -> Value:
+        return _binary("xor", other, self)
+
+    def __lshift__(self, other: Operand) -> Value:
+        return _binary("shl", self, other)
+
+    def __rshift__(self, other: Operand) -> Value:
+        return _binary("shr", self, other)
+
+    def __pow__(self, other: Operand) -> Value:
+        return _binary("pow", self, other)
+
+    def __neg__(self) -> Value:
+        return _unary("neg", self)
+
+    def __invert__(self) -> Value:
+        return _unary("not", self)
+
+    def __abs__(self) -> Value:
+        return _unary("abs", self)
+
+    def __lt__(self, other: Operand) -> Value:
+        return _compare("lt", self, other)
+
+    def __le__(self, other: Operand) -> Value:
+        return _compare("le", self, other)
+
+    def __gt__(self, other: Operand) -> Value:
+        return _compare("gt", self, other)
+
+    def __ge__(self, other: Operand) -> Value:
+        return _compare("ge", self, other)
+
+    def __eq__(self, other: Operand) -> Value:  # type: ignore[override]
+        return _compare("eq", self, other)
+
+    def __ne__(self, other: Operand) -> Value:  # type: ignore[override]
+        return _compare("ne", self, other)
+
+    __hash__ = None  # type: ignore[assignment]  (== is a comparison of elements)
+
+
+Operand = Value | Number
+
+
+class MemoryValue:
+    """A memory argument, or an allocated buffer: `shape` as written, `space` global, shared or register."""
+
+    __slots__ = ("dims", "ir", "name", "space", "type")
+
+    def __init__(self, value: ir.Value, name: str, kind: MemoryType, dims: tuple[str, ...], space: str) -> None:
+        self.ir = value
+        self.name = name
+        self.type = kind
+        self.dims = dims
+        self.space = space
+
+    @property
+    def dtype(self) -> DataType:
+        """Element type."""
+        return self.type.dtype
+
+    def __repr__(self) -> str:
+        return f"<memory {self.name}[{', '.join(self.dims)}] of {self.dtype}>"
+
+
+def _binary(name: str, lhs: Operand, rhs: Operand) -> Value:
+    from . import elementwise  # the operators are its functions
+
+    return elementwise.binary(name, lhs, rhs)
+
+
+def _unary(name: str, operand: Value) -> Value:
+    from . import elementwise
+
+    return elementwise.unary(name, operand)
+
+
+def _compare(name: str, lhs: Operand, rhs: Operand) -> Value:
+    from . import elementwise
+
+    return elementwise.compare(name, lhs, rhs)
