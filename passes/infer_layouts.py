@@ -80,6 +80,8 @@ class _Placer:
             if natural is not None:
                 for result in op.results:
                     self._correct(result, natural)
+                if op.name == "wave.reduce" and op.opview.acc is not None:
+                    self._satisfy(Requirement(op, len(op.opview.sources), natural))
         for requirement in self.solver.requirements:
             self._satisfy(requirement)
 

@@ -47,7 +47,7 @@ def _placed_to_staged(_: PipelineOptions) -> list[str]:
 
 
 def _staged_to_lane(_: PipelineOptions) -> list[str]:
-    return ["wave-expand", "wave-bounds", "wave-split-accesses"]
+    return ["wave-expand", "wave-lower-reductions", "wave-bounds", "wave-split-accesses"]
 
 
 def _lane_to_scheduled(_: PipelineOptions) -> list[str]:

@@ -23,6 +23,7 @@ _LOWERINGS: dict[str, Callable[[GpuFunction, ir.Operation], None]] = {
     "wave.scaled_mma": gpu_compute.lower_scaled_mma,
     "wave.apply_expr": gpu_compute.lower_expr_value,
     "wave.scalar": gpu_compute.lower_expr_value,
+    "wave.shuffle": gpu_compute.lower_shuffle,
     "wave.shared_memory_barrier": gpu_compute.lower_barrier,
     "wave.workgroup_barrier": gpu_compute.lower_workgroup_barrier,
     "wave.wave_fence": gpu_compute.lower_wave_fence,

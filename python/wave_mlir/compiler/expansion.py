@@ -13,6 +13,7 @@ from . import expand_elementwise as elementwise
 from .diagnostics import PassError
 from .kernel_info import KernelInfo
 from .lane_values import Lanes, LaneValue, concatenate, layout_of, rechunk
+from .reductions import CLUSTERS, WAVES, clusters_of, register_of, registers_along, rows_attr, waves_of
 from .targets import MmaKind, TargetError
 from .tile_ir import bound_names
 
@@ -216,6 +217,68 @@ class Expander:
         self.values[op.results[0]] = self.get(op.operands[0])
         return True
 
+    def _broadcast(self, op: ir.Operation) -> bool:
+        """broadcast: each register of the result is the operand's register for the dims that the operand has."""
+        tile = op.results[0].type
+        if not is_tile(tile):
+            return False
+        layout = layout_of(tile)
+        width = self.lanes.width(layout)
+        source = op.operands[0]
+        if not is_tile(source.type):
+            whole = vector.BroadcastOp(self.lanes.chunk_type(tile), source).result
+            self.values[op.results[0]] = LaneValue((whole,) * self.lanes.chunk_count(layout), width)
+            return True
+        own = TileType(source.type).dims
+        single = self.get(source, 1).chunks
+        numbers = [_register_without(layout, own, r) for r in range(layout.registers)]
+        chunks = [
+            _repeated([single[n] for n in numbers[at : at + width]]) for at in range(0, layout.registers, width)
+        ]
+        self.values[op.results[0]] = LaneValue(tuple(chunks), width)
+        return True
+
+    def _reduce(self, op: ir.Operation) -> bool:
+        """reduce: for each chunk of the result the vectors of the source that differ along the dim only."""
+        view = op.opview
+        tile = op.results[0].type
+        if not is_tile(tile):
+            return False
+        dim = op.attributes["dim"].value
+        source, layout = layout_of(view.sources[0].type), layout_of(tile)
+        waves = waves_of(source, dim)
+        if waves and "block" not in op.attributes:
+            raise PassError(
+                op, f"dim {dim} is divided among waves, and each would reduce its part only; add 'block' (block=True)"
+            )
+        single, width = self.get(view.sources[0], 1).chunks, self.lanes.width(layout)
+        acc = None if view.acc is None else self.get(view.acc, width)
+        chunks = []
+        for chunk in range(self.lanes.chunk_count(layout)):
+            parts = []
+            for along in range(registers_along(source, dim)):
+                wanted = [register_of(source, dim, chunk * width + i, along) for i in range(width)]
+                parts.append(concatenate([single[n] for n in wanted]))
+            operands = parts if acc is None else [*parts, acc.chunks[chunk]]
+            chunks.append(self._reduction(op, operands, len(parts), clusters_of(source, dim), waves))
+        self.values[op.results[0]] = LaneValue(tuple(chunks), width)
+        return True
+
+    def _reduction(
+        self,
+        op: ir.Operation,
+        operands: list[ir.Value],
+        sources: int,
+        clusters: list[tuple[int, int]],
+        waves: list[tuple[int, int, int]],
+    ) -> ir.Value:
+        sizes = [sources, len(operands) - sources, 0]
+        attributes = {name: op.attributes[name] for name in ("kind", "dim", "block") if name in op.attributes}
+        attributes |= {"operandSegmentSizes": ir.DenseI32ArrayAttr.get(sizes), CLUSTERS: rows_attr(clusters)}
+        if waves:
+            attributes[WAVES] = rows_attr(waves)
+        return ir.Operation.create("wave.reduce", [operands[0].type], operands, attributes).results[0]
+
     def _relayout(self, op: ir.Operation) -> bool:
         """relayout inside a lane: each register of the result is one of the operand's; nothing moves."""
         source, target = layout_of(op.operands[0].type), layout_of(op.results[0].type)
@@ -338,6 +401,14 @@ class Expander:
         return True
 
 
+def _repeated(parts: list[ir.Value]) -> ir.Value:
+    """One vector of the parts; of one value in every place without taking it apart."""
+    if all(part == parts[0] for part in parts) and len(parts) > 1:
+        scalar = vector.ExtractOp(parts[0], [], [0]).result
+        return vector.BroadcastOp(ir.VectorType.get([len(parts)], scalar.type), scalar).result
+    return concatenate(parts)
+
+
 def _register_without(layout: Layout, dims: Sequence[str], register: int) -> int:
     """The register of a tile with these of the layout's dims only that holds what `register` stands for along them."""
     number, scale = 0, 1
@@ -361,6 +432,8 @@ _HANDLERS: dict[str, Callable[[Expander, ir.Operation], bool]] = {
     "wave.mask": Expander._expression,
     "wave.apply_expr": Expander._expression,
     "wave.permute": Expander._rename,
+    "wave.broadcast": Expander._broadcast,
+    "wave.reduce": Expander._reduce,
     "wave.relayout": Expander._relayout,
     "wave.mma": Expander._mma,
     "wave.iterate": Expander._region_op,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import amdgpu, arith, llvm, rocdl, scf, vector
+from mlir.dialects import amdgpu, arith, gpu, llvm, rocdl, scf, vector
 
 from .diagnostics import PassError
 from .gpu_access import as_index, index_operands
@@ -126,6 +126,33 @@ def _converted(value: ir.Value, element: ir.Type) -> ir.Value:
         i64 = ir.IntegerType.get_signless(64)
         return arith.SIToFPOp(element, arith.IndexCastOp(i64, value).result).result
     return arith.IndexCastOp(element, value).result
+
+
+# --- lanes ---------------------------------------------------------------------------------------
+def lower_shuffle(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.shuffle → gpu.shuffle of each element; a lane that reads nothing keeps its own value."""
+    view = op.opview
+    mode = str(op.attributes["mode"]).split()[-1].rstrip(">").split("<")[-1]
+    i32 = ir.IntegerType.get_signless(_I32)
+    with op.location, ir.InsertionPoint(op):
+        offset, width = (arith.ConstantOp(i32, op.attributes[n].value).result for n in ("offset", "width"))
+        attribute = ir.Attribute.parse(f"#gpu<shuffle_mode {mode}>")
+        source = view.source
+        if not isinstance(source.type, ir.VectorType):
+            value = _shuffled(source, offset, width, attribute)
+        else:
+            elements = [vector.ExtractOp(source, [], [i]).result for i in range(source.type.shape[0])]
+            shuffled = [_shuffled(e, offset, width, attribute) for e in elements]
+            value = vector.FromElementsOp(source.type, shuffled).result
+    op.results[0].replace_all_uses_with(value)
+    op.erase()
+
+
+def _shuffled(value: ir.Value, offset: ir.Value, width: ir.Value, mode: ir.Attribute) -> ir.Value:
+    shuffle = gpu.ShuffleOp(value, offset, width, mode)
+    if mode == ir.Attribute.parse("#gpu<shuffle_mode xor>"):  # its partner is always in the group
+        return shuffle.results[0]
+    return arith.SelectOp(shuffle.results[1], shuffle.results[0], value).result
 
 
 # --- synchronisation -----------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def _reduce(
         start = broadcast_to(start, kept)
     with source.location():
         result = builders.reduce(
-            ops.ReduceKind[kind],
+            ops.ReduceKind[kind.capitalize()],
             [v.ir for v in values],
             name,
             trace.tile_type(kept, values[0].dtype),
@@ -250,7 +250,7 @@ def shuffle(src: Value, offset: int, width: int) -> Value:
     """The value of lane `l xor offset` in each group of `width` lanes."""
     value = want_value(src, "shuffle")
     with source.location():
-        result = ops.ShuffleOp(ops.ShuffleMode["xor"], value.ir, offset, width).result
+        result = ops.ShuffleOp(ops.ShuffleMode.Xor, value.ir, offset, width).result
     return current("shuffle").value(result, value.dims, value.dtype)
 
 

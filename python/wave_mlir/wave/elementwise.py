@@ -151,7 +151,7 @@ def compare(name: str, lhs: Operand, rhs: Operand) -> Value:
     """i1 for each element: lt, le, gt, ge, eq, ne."""
     left, right = together((lhs, rhs), name)
     with source.location():
-        result = builders.compare(ops.Predicate[name], left.ir, right.ir)
+        result = builders.compare(ops.Predicate[name.capitalize()], left.ir, right.ir)
     return current().value(result, left.dims, i1)
 
 

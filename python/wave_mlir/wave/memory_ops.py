@@ -198,7 +198,7 @@ def _atomic(
     with source.location():
         ops.AtomicOp(
             None,
-            ops.AtomicKind[kind],
+            ops.AtomicKind[kind.capitalize()],
             value.ir,
             target.ir,
             dynamic,
