@@ -17,6 +17,7 @@ from wave_mlir.compiler.lane_access import (
     make_mask,
     mask_expr,
     value_type,
+    varying,
     width_of,
     with_parts,
 )
@@ -78,6 +79,8 @@ class _Shape:
     bits: int
     shared: bool
     masked: bool
+    varying: frozenset[str]  # symbols with a value of their own for each element
+    single: bool  # an access of one element at a time: atomics
 
 
 class _Splitter:
@@ -97,13 +100,13 @@ class _Splitter:
             predicate = self.info.resolve(predicate)
         memory = MemoryType(op.opview.memory.type)
         shape = _Shape(linear_of(op, self.info, facts), predicate, width, element_bits(memory.element_type),
-                       is_shared(op), mask is not None)  # fmt: skip
+                       is_shared(op), mask is not None, _varying_of(op), op.name == "wave.atomic")  # fmt: skip
         if shape not in self._runs:
             self._runs[shape] = self._cut(shape, facts)
         runs = self._runs[shape]
         index = index_of(op, self.info)
         exprs = index if predicate is None else [*index, predicate]
-        if len(runs) == 1 and not any("el" in e.symbols for e in exprs):
+        if len(runs) == 1 and not any("el" in e.symbols for e in exprs) and not (shape.varying and width > 1):
             return
         with op.location, ir.InsertionPoint(op):
             self._rebuild(op, index, predicate, runs, width)
@@ -113,6 +116,8 @@ class _Splitter:
     def _cut(self, shape: _Shape, facts: Facts) -> list[tuple[int, int]]:
         if shape.width == 1:
             return [(0, 1)]
+        if shape.single:
+            return [(n, 1) for n in range(shape.width)]
         runs, at = [], 0
         offsets = _consecutive_from(shape, facts)
         while at < shape.width:
@@ -148,7 +153,9 @@ class _Splitter:
     def _alike(self, shape: _Shape, at: int, size: int, facts: Facts) -> bool:
         if not shape.masked:
             return True
-        return shape.mask is not None and same_in_run(shape.mask, at, size, facts)
+        if shape.mask is None or shape.varying & set(shape.mask.symbols):
+            return False
+        return same_in_run(shape.mask, at, size, facts)
 
     # --- new ops ---------------------------------------------------------------------------------
     def _rebuild(
@@ -159,14 +166,15 @@ class _Splitter:
         for at, size in runs:
             here = [e.subs({"el": at}).simplify(facts) for e in index]
             mask = self._mask_of(op, predicate, at, size, facts)
-            if op.name == "wave.write":
-                with_parts(op, here, mask, value=_slice(op.opview.value, at, size))
+            if op.name != "wave.read":
+                new = with_parts(op, here, mask, value=_slice(op.opview.value, at, size), run=(at, size))
+                parts += new.results
                 continue
             element = value_type(op)
             element = element.element_type if isinstance(element, ir.VectorType) else element
             kind = ir.VectorType.get([size], element)
-            parts.append(with_parts(op, here, mask, kind=kind).results[0])
-        if op.name == "wave.read":
+            parts.append(with_parts(op, here, mask, kind=kind, run=(at, size)).results[0])
+        if parts:
             value = concatenate(parts)
             if not isinstance(op.results[0].type, ir.VectorType):
                 value = vector.ExtractOp(value, [], [0]).result
@@ -181,7 +189,14 @@ class _Splitter:
         here = predicate.subs({"el": at}).simplify(facts)
         if here.constant_value is not None and here.constant_value != 0:
             return None
-        return make_mask(here, size, mask.owner.operation)
+        return make_mask(here, size, mask.owner.operation, at)
+
+
+def _varying_of(op: ir.Operation) -> frozenset[str]:
+    """Symbols of an access or of its mask that have a value of their own for each element."""
+    mask = op.opview.mask
+    own = varying(op)
+    return own if mask is None or mask_expr(mask) is None else own | varying(mask.owner.operation)
 
 
 def _slice(value: ir.Value, at: int, size: int) -> ir.Value:
@@ -195,6 +210,8 @@ def _slice(value: ir.Value, at: int, size: int) -> ir.Value:
 
 def _consecutive_from(shape: _Shape, facts: Facts) -> list[int]:
     """For each element the first one of the stretch of consecutive addresses that it belongs to."""
+    if shape.varying & set(shape.linear.symbols):  # each element is where its own value says
+        return list(range(shape.width))
     first = shape.linear.subs({"el": 0}).simplify(facts)
     if shape.linear == first + Expr.symbol("el"):
         return [0] * shape.width

@@ -18,6 +18,7 @@ from wave_mlir.dialect import TileType
 _LOWERINGS: dict[str, Callable[[GpuFunction, ir.Operation], None]] = {
     "wave.read": gpu_access.lower_read,
     "wave.write": gpu_access.lower_write,
+    "wave.atomic": gpu_access.lower_atomic,
     "wave.allocate": gpu_access.bind_allocation,
     "wave.mma": gpu_compute.lower_mma,
     "wave.scaled_mma": gpu_compute.lower_scaled_mma,

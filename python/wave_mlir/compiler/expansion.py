@@ -167,15 +167,22 @@ class Expander:
         return True
 
     def _write(self, op: ir.Operation) -> bool:
+        """write and atomic: one access a chunk; each element is stored by one of the lanes that hold it."""
         value = op.opview.value
         if not is_tile(value.type):
             return False
         layout = layout_of(value.type)
         held = self.get(value, self.lanes.width(layout))
+        old: list[ir.Value] = []
         for chunk, part in enumerate(held.chunks):
             operands, attributes, sizes = self._access(op, layout, chunk, once=True)
             attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 1, *sizes])
-            ir.Operation.create("wave.write", [], [part, op.opview.memory, *operands], attributes)
+            if op.name == "wave.atomic":
+                attributes["kind"] = op.attributes["kind"]
+            results = [part.type for _ in op.results]
+            old += ir.Operation.create(op.name, results, [part, op.opview.memory, *operands], attributes).results
+        if len(op.results):
+            self.values[op.results[0]] = LaneValue(tuple(old), held.width)
         return True
 
     # --- computation -----------------------------------------------------------------------------
@@ -428,6 +435,7 @@ _SEGMENTS = {
 _HANDLERS: dict[str, Callable[[Expander, ir.Operation], bool]] = {
     "wave.read": Expander._read,
     "wave.write": Expander._write,
+    "wave.atomic": Expander._write,
     "wave.register": Expander._register,
     "wave.mask": Expander._expression,
     "wave.apply_expr": Expander._expression,

@@ -30,6 +30,10 @@ def index_operands(op: ir.Operation) -> dict[str, ir.Value]:
 def as_index(value: ir.Value) -> ir.Value:
     """A one-element integer or index value as `index`; emitted at the current insertion point."""
     if isinstance(value.type, ir.VectorType):
+        if value.type.shape[0] != 1:
+            raise PassError(
+                value, f"a symbol's value is a {value.type}, one for each element; run wave-split-accesses first"
+            )
         value = vector.ExtractOp(value, [], [0]).result
     if isinstance(value.type, ir.IndexType):
         return value
@@ -162,6 +166,45 @@ def lower_write(function: GpuFunction, op: ir.Operation) -> None:
             with ir.InsertionPoint(branch.then_block):
                 _store(op, value, memory, offset, alignment)
                 scf.YieldOp([])
+    op.erase()
+
+
+_ATOMIC = {
+    "add": (arith.AtomicRMWKind.addf, arith.AtomicRMWKind.addi),
+    "min": (arith.AtomicRMWKind.minimumf, arith.AtomicRMWKind.mins),
+    "max": (arith.AtomicRMWKind.maximumf, arith.AtomicRMWKind.maxs),
+    "and": (None, arith.AtomicRMWKind.andi),
+    "or": (None, arith.AtomicRMWKind.ori),
+    "xor": (None, arith.AtomicRMWKind.xori),
+    "exchange": (arith.AtomicRMWKind.assign, arith.AtomicRMWKind.assign),
+}
+
+
+def lower_atomic(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.atomic → memref.atomic_rmw, under scf.if when masked; a masked lane's old value is 0."""
+    view = op.opview
+    memory, value = view.memory, view.value
+    name = str(op.attributes["kind"]).split()[-1].rstrip(">").split("<")[-1]
+    with op.location, ir.InsertionPoint(op):
+        condition = mask_condition(function, op)
+        offset, _ = _place(function, op, memory)
+        vectored = isinstance(value.type, ir.VectorType)
+        one = vector.ExtractOp(value, [], [0]).result if vectored else value
+        kind = _ATOMIC[name][0 if isinstance(one.type, ir.FloatType) else 1]
+        if kind is None:
+            raise PassError(op, f"an atomic {name} is of integers; the value is of {one.type}")
+        if condition is None:
+            old = memref.AtomicRMWOp(kind, one, memory, [offset]).result
+        else:
+            branch = scf.IfOp(condition, [one.type], has_else=True)
+            with ir.InsertionPoint(branch.then_block):
+                scf.YieldOp([memref.AtomicRMWOp(kind, one, memory, [offset]).result])
+            with ir.InsertionPoint(branch.else_block):
+                scf.YieldOp([vector.ExtractOp(zero_vector(ir.VectorType.get([1], one.type)), [], [0]).result])
+            old = branch.results[0]
+        if len(op.results):
+            result = vector.FromElementsOp(op.results[0].type, [old]).result if vectored else old
+            op.results[0].replace_all_uses_with(result)
     op.erase()
 
 

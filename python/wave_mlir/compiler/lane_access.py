@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from mlir import ir
-from mlir.dialects import arith
+from mlir.dialects import arith, vector
 
 from wave_mlir.dialect import Expr, Facts, MemoryType
 
 from .kernel_info import KernelInfo
 
-ACCESSES = ("wave.read", "wave.write")
+ACCESSES = ("wave.read", "wave.write", "wave.atomic")
 
 
 def accesses(block: ir.Block) -> Iterator[ir.Operation]:
@@ -99,11 +99,26 @@ def mask_expr(mask: ir.Value) -> Expr | None:
     return Expr(owner.operation.attributes["expr"])
 
 
-def make_mask(predicate: Expr, width: int, like: ir.Operation) -> ir.Value:
-    """A `wave.mask` at the insertion point; its symbols have the values that `like` gives them."""
+def varying(op: ir.Operation) -> frozenset[str]:
+    """The symbols of an op whose value is a vector with an element for each of the access's."""
+    values = zip(names_of(op), op.opview.symbol_values, strict=True)
+    return frozenset(n for n, v in values if isinstance(v.type, ir.VectorType) and v.type.shape[0] > 1)
+
+
+def elements_of(value: ir.Value, at: int, size: int) -> ir.Value:
+    """Elements at … at + size - 1 of a vector; a scalar or one element stands for all."""
+    if not isinstance(value.type, ir.VectorType) or value.type.shape[0] in (1, size):
+        return value
+    kind = ir.VectorType.get([size], value.type.element_type)
+    return vector.ExtractStridedSliceOp(kind, value, [at], [size], [1]).result
+
+
+def make_mask(predicate: Expr, width: int, like: ir.Operation, at: int = 0) -> ir.Value:
+    """A `wave.mask` at the insertion point; its symbols have the values that `like` gives them, from element `at`."""
     kind = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
     used = set(predicate.symbols)
     pairs = [(n, v) for n, v in zip(names_of(like), like.opview.symbol_values, strict=True) if n in used]
+    pairs = [(n, elements_of(v, at, width)) for n, v in pairs]
     attributes: dict[str, ir.Attribute] = {"expr": predicate}
     if pairs:
         attributes["symbol_names"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n, _ in pairs])
@@ -116,10 +131,16 @@ def with_parts(
     mask: ir.Value | None,
     value: ir.Value | None = None,
     kind: ir.Type | None = None,
+    run: tuple[int, int] | None = None,
 ) -> ir.Operation:
-    """A copy of an access, at the insertion point, with another index, mask and value (write) or result type (read)."""
+    """A copy of an access, at the insertion point, with another index, mask and value (write) or result type (read).
+
+    run: the (first element, number of elements) it is for; by default all.
+    """
     masks = [] if mask is None else [mask]
     symbols = list(op.opview.symbol_values)
+    if run is not None:
+        symbols = [elements_of(v, *run) for v in symbols]
     attributes = {name: attr for name, attr in op.attributes.items() if name not in ("index", "operandSegmentSizes")}
     attributes["index"] = ir.ArrayAttr.get(index)
     memory = op.opview.memory
@@ -129,7 +150,8 @@ def with_parts(
         return ir.Operation.create("wave.read", types, [memory, *masks, *symbols], attributes)
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 1, len(masks), 0, len(symbols)])
     stored = op.opview.value if value is None else value
-    return ir.Operation.create("wave.write", [], [stored, memory, *masks, *symbols], attributes)
+    results = [stored.type for _ in op.results]
+    return ir.Operation.create(op.name, results, [stored, memory, *masks, *symbols], attributes)
 
 
 def both(a: ir.Value | None, b: ir.Value) -> ir.Value:

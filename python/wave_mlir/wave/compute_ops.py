@@ -14,7 +14,7 @@ from wave_mlir.lang.symbols import ExprLike, index_symbol, is_condition
 
 from . import source
 from .constraints import GenericDot, MmaLike
-from .elementwise import broadcast_to, cast, common_dims
+from .elementwise import binary, broadcast_to, cast, common_dims
 from .regions import as_index
 from .trace import Trace, current, want_value
 from .values import Number, Value
@@ -92,6 +92,9 @@ def scaled_mma(
     return trace.value(result, c.dims, c.dtype)
 
 
+_JOIN = {"sum": "add", "max": "maximum", "min": "minimum"}
+
+
 def _reduce(
     kind: str,
     src: Value | Sequence[Value],
@@ -112,8 +115,10 @@ def _reduce(
     kept = tuple(d for d in values[0].dims if d != name)
     start = None if acc is None else want_value(acc, f"{kind}: acc")
     if start is not None:
-        if set(start.dims) != set(kept) or start.dtype.mlir != values[0].dtype.mlir:
+        if name in start.dims or not set(start.dims) >= set(kept) or start.dtype.mlir != values[0].dtype.mlir:
             raise source.error(f"{kind}: acc is {start!r}; it must be a tile [{', '.join(kept)}] of {values[0].dtype}")
+        if set(start.dims) > set(kept):  # the result is repeated along the dims that only acc has
+            return binary(_JOIN[kind], start, _reduce(kind, src, None, dim, block))
         start = broadcast_to(start, kept)
     with source.location():
         result = builders.reduce(
