@@ -68,28 +68,30 @@ def _check_symbols(kernel: ir.OpView, ops: list[ir.Operation]) -> None:
     known = {named.name for named in attributes["symbols"]} | {a.value for a in attributes["dynamic"]}
     for named in attributes["symbols"]:
         _require(kernel, named.attr.symbols, known, f"the definition of {named.name}")
-    _check_constraints(kernel, known)
+    # Where in the kernel a set symbol is visible is checked when it becomes an operand.
+    inner = known | {op.attributes["symbol"].value for op in ops if op.name == "wave.set_symbol"}
+    inner |= {op.attributes["axis"].value for op in ops if op.name == "wave.iterate" and "condition" in op.attributes}
+    _check_constraints(kernel, known, inner)
     for argument, name in zip(body_of(kernel).arguments, attributes["arg_names"], strict=True):
         if isinstance(argument.type, MemoryType):
             where = f"the type of argument {name.value}"
             for extent in (*argument.type.shape, *(s for s in argument.type.strides or () if isinstance(s, Expr))):
                 _require(kernel, extent.symbols, known, where)
-    # Where in the kernel a set symbol is visible is checked when it becomes an operand.
-    known |= {op.attributes["symbol"].value for op in ops if op.name == "wave.set_symbol"}
-    known |= {op.attributes["axis"].value for op in ops if op.name == "wave.iterate" and "condition" in op.attributes}
     for op in ops:
-        _check_op(op, known)
+        _check_op(op, inner)
 
 
-def _check_constraints(kernel: ir.OpView, known: set[str]) -> None:
+def _check_constraints(kernel: ir.OpView, known: set[str], inner: set[str]) -> None:
+    """`known`: symbols with a value at the launch; `inner`: with those that the kernel sets, which loops may use."""
     constraints = Constraints.of(kernel)
     for kind in ("workgroup", "tiling", "wave"):
+        visible = inner if kind == "tiling" else known
         for constraint in getattr(constraints, kind):
-            _require(kernel, [constraint.dim], known, f"a {kind} constraint")
+            _require(kernel, [constraint.dim], visible, f"a {kind} constraint")
             for field in ("tile", "fn", "iters", "start"):
                 expr = getattr(constraint, field, None)
                 if expr is not None:
-                    _require(kernel, expr.symbols, known, f"the {kind} constraint of {constraint.dim}")
+                    _require(kernel, expr.symbols, visible, f"the {kind} constraint of {constraint.dim}")
     for expr in constraints.assume:
         _require(kernel, expr.symbols, known, "an assumption")
     for equation, _ in constraints.reordering:

@@ -202,6 +202,8 @@ def open_loop(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operation, ir
     """
     view = op.opview
     axis = op.attributes["axis"].value
+    if "condition" in op.attributes:
+        return open_while(function, op)
     if "trips" not in op.attributes:
         raise PassError(op, "the loop has no trip count; run wave-bind-symbols before wave-to-gpu")
     body = op.regions[0].blocks[0]
@@ -223,6 +225,48 @@ def open_loop(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operation, ir
     function.emitter.enter(inner, loop.operation)
     function.emitter.bind(f"iv.{axis}", loop.induction_variable)
     return loop.operation, inner
+
+
+def open_while(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operation, ir.Block]:
+    """wave.iterate with a condition → scf.while, the axis its first carried value; the body is moved in.
+
+    The caller lowers the body, then leaves the emitter's scope.
+    """
+    view = op.opview
+    axis = op.attributes["axis"].value
+    with op.location, ir.InsertionPoint(op):
+        operands = index_operands(op)  # before the loop
+        start = as_index(view.start)
+        inits = [start, *view.init_args]
+        types = [v.type for v in inits]
+        loop = scf.WhileOp(types, inits)
+    before, after = (region.blocks.append(*types, arg_locs=[op.location] * len(types)) for region in loop.regions)
+    _while_condition(function, op, loop.operation, before, {**operands, axis: before.arguments[0]})
+    for old, new in zip(op.regions[0].blocks[0].arguments, after.arguments, strict=True):
+        old.replace_all_uses_with(new)
+    for child in list(op.regions[0].blocks[0].operations):
+        after.append(child)
+    for old, new in zip(op.results, list(loop.results)[1:], strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
+    function.emitter.enter(after, loop.operation)
+    function.emitter.bind(f"iv.{axis}", after.arguments[0])
+    return loop.operation, after
+
+
+def _while_condition(
+    function: GpuFunction, op: ir.Operation, loop: ir.Operation, before: ir.Block, operands: dict[str, ir.Value]
+) -> None:
+    with op.location, ir.InsertionPoint(before):
+        unknown = arith.ConstantOp(ir.IntegerType.get_signless(1), 0).result
+        end = scf.ConditionOp(unknown, list(before.arguments))
+    expr = function.info.resolve(op.opview.condition, list(operands))
+    function.emitter.enter(before, loop)
+    with op.location:
+        value = function.emitter.emit(expr, end.operation, operands)
+    function.emitter.leave()
+    end.operation.operands[0] = value
+    unknown.owner.erase()
 
 
 def open_conditional(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operation, list[ir.Block]]:

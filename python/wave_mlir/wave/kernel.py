@@ -156,9 +156,14 @@ def _symbols(trace: Trace, kernel: WaveKernel) -> dict[str, Expr]:
     """Static symbols that the kernel uses, with those their values use. An unbound one is an error at its first use."""
     found: dict[str, Expr] = {}
     pending = list(trace.used)
+    extents = {s.name for p in kernel.parameters if isinstance(p.kind, MemoryType) for s in _free_symbols(p.kind.shape)}
     while pending:
         name = pending.pop(0)
-        if name in found or "." in name or name in trace.bindings.dynamic or name in trace.set_symbols:
+        if name in found or "." in name or name in trace.bindings.dynamic:
+            continue
+        if name in trace.set_symbols:
+            if name in extents:  # its value at the launch is the tensor's extent, until the kernel sets it
+                trace.bindings.add_dynamic(name)
             continue
         if name in trace.derived:
             value = trace.derived[name]
@@ -174,6 +179,10 @@ def _symbols(trace: Trace, kernel: WaveKernel) -> dict[str, Expr]:
         found[name] = value
         pending += value.symbols
     return found
+
+
+def _free_symbols(shape: Sequence) -> list[sympy.Symbol]:
+    return [s for e in shape if isinstance(e, sympy.Basic) for s in e.free_symbols]
 
 
 def _loop_axes(kernel: WaveKernel) -> set[str]:
