@@ -32,6 +32,7 @@ CONFIG = """{
     {"root": "wave_mlir/compiler", "extraPaths": ["."], %(dynamic)s},
     {"root": "wave_mlir/dialect", "extraPaths": ["."], %(dynamic)s},
     {"root": "wave_mlir/passes", "extraPaths": ["."], %(dynamic)s},
+    {"root": "wave_mlir/wave", "extraPaths": ["."], %(dynamic)s},
     {"root": "."}
   ]
 }

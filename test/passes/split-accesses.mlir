@@ -1,4 +1,4 @@
-// RUN: wave-opt %s --wave-split-accesses | FileCheck %s
+// RUN: wave-opt %s --wave-split-accesses --split-input-file | FileCheck %s
 
 // Rows of 17 f16: a dword at an odd element is not aligned, so elements go one by one. Rows of 100: aligned to 8 bytes,
 // eight elements go as two fours of LDS and as one access of global memory, which needs a dword only. A mask that
@@ -26,6 +26,27 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.write %w, %l index [lane, el] : vector<8xf16>, !wave.memory<[64, 100], f16, shared>
     %m = wave.mask [el lt T * 2] : vector<4xi1>
     wave.write %v, %even mask %m index [lane, el] : vector<4xf16>, !wave.memory<[M, 100], f16, global>
+    wave.return
+  }
+}
+
+// -----
+
+// A dynamic value that is a vector has an element for each of the access's: none of them stands for another.
+// CHECK-LABEL: @gather(
+// CHECK:         %[[I:.*]] = wave.read %idx index [lane * 4]
+// CHECK:         %[[D0:.*]] = vector.extract_strided_slice %[[I]] {offsets = [0], sizes = [1]
+// CHECK:         wave.read %x index [d0] symbols(d0 = %[[D0]] : vector<1xi32>) : {{.*}} -> vector<1xf32>
+// CHECK:         %[[D3:.*]] = vector.extract_strided_slice %[[I]] {offsets = [3], sizes = [1]
+// CHECK:         wave.read %x index [d0] symbols(d0 = %[[D3]] : vector<1xi32>) : {{.*}} -> vector<1xf32>
+// Atomics go one element at a time.
+// CHECK-COUNT-4: wave.atomic add %{{.*}}, %x index [lane * 4{{.*}}] : vector<1xf32>
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @gather(%idx: !wave.memory<[M], i32, global>, %x: !wave.memory<[M], f32, global>) symbols {M = 256}
+      constraints [#wave.workgroup<M, 256, x>, #wave.hardware<threads_per_wave = 64>] {
+    %i = wave.read %idx index [lane * 4 + el] : !wave.memory<[M], i32, global> -> vector<4xi32>
+    %v = wave.read %x index [d0] symbols(d0 = %i : vector<4xi32>) : !wave.memory<[M], f32, global> -> vector<4xf32>
+    wave.atomic add %v, %x index [lane * 4 + el] : vector<4xf32>, !wave.memory<[M], f32, global>
     wave.return
   }
 }

@@ -117,9 +117,9 @@ class ReductionLowering:
         kind = str(op.attributes["kind"]).split()[-1].rstrip(">").split("<")[-1]
         combine = combiner(kind, view.sources[0].type.element_type)
         value = _tree(list(view.sources), combine)
-        for extent, stride in rows(op.attributes[CLUSTERS] if CLUSTERS in op.attributes else None):
+        for extent, stride in rows(op.attributes.get(CLUSTERS, None)):
             value = self._lanes(op, value, extent, stride, combine)
-        for axis, extent, stride in rows(op.attributes[WAVES] if WAVES in op.attributes else None):
+        for axis, extent, stride in rows(op.attributes.get(WAVES, None)):
             value = self._waves(value, axis, extent, stride, combine)
         return value if view.acc is None else combine(view.acc, value)
 

@@ -4,7 +4,7 @@ from . import global_symbols
 from .dtypes import (
     DataType,
     bf16,
-    bool,  # noqa: A004
+    bool,
     f4e2m1fn,
     f6e2m3fn,
     f8e4m3fn,

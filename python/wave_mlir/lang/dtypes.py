@@ -75,7 +75,7 @@ i16 = DataType("i16", "i16", 16, "int")
 i8 = DataType("i8", "i8", 8, "int")
 i4 = DataType("i4", "i4", 4, "int")
 i1 = DataType("i1", "i1", 1, "bool")
-bool = DataType("bool", "i1", 1, "bool")  # noqa: A001  (the name users write: tkl.bool)
+bool = DataType("bool", "i1", 1, "bool")
 index = DataType("index", "index", 64, "index")
 
 ALL = (f64, f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0fnu, f6e2m3fn, f4e2m1fn)

@@ -91,9 +91,7 @@ class Launcher:
             return value
         if isinstance(value, np.generic) or (tensors.is_tensor(value) and not getattr(value, "shape", (1,))):
             return value.item()  # type: ignore[attr-defined]
-        raise AbiError(
-            f"kernel '{self.abi.name}': argument '{name}' is a number; {type(value).__name__} was given"
-        )
+        raise AbiError(f"kernel '{self.abi.name}': argument '{name}' is a number; {type(value).__name__} was given")
 
     def plan(self, args: Sequence[object]) -> LaunchPlan:
         """The launch of a call."""
@@ -127,9 +125,7 @@ class Launcher:
         kinds = {tensors.device_of(m) for m in bound.memories}
         if kinds - {"cpu"}:
             raise AbiError(f"kernel '{self.abi.name}': tensors on {', '.join(sorted(kinds))}; move them to the CPU")
-        arrays = [
-            tensors.as_numpy(m, a.name) for a, m in zip(self.abi.memories, bound.memories, strict=True)
-        ]
+        arrays = [tensors.as_numpy(m, a.name) for a, m in zip(self.abi.memories, bound.memories, strict=True)]
         dynamic = {n: bound.symbols[n] for n in self.abi.dynamic_symbols}
         sim.run(compiled.module, [*arrays, *bound.scalars], symbols=dynamic, kernel=self.abi.name)
 

@@ -22,7 +22,7 @@ def is_tensor(value: object) -> bool:
 
 
 def device_of(value: object) -> str:
-    """"cpu" or the kind of GPU (torch calls ROCm's "cuda")."""
+    """ "cpu" or the kind of GPU (torch calls ROCm's "cuda")."""
     device = getattr(value, "device", "cpu")
     return getattr(device, "type", str(device))
 

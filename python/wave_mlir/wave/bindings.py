@@ -33,11 +33,7 @@ class Bindings:
             self.spaces[name] = value.value
         elif isinstance(value, sympy.Symbol) and value in SPACES:
             self.spaces[name] = SPACES[value]
-        elif isinstance(value, numbers.Integral):
-            self.values[name] = int(value)
-        elif isinstance(value, sympy.Integer):
-            self.values[name] = int(value)
-        elif isinstance(value, float) and value.is_integer():
+        elif isinstance(value, (numbers.Integral, sympy.Integer)) or (isinstance(value, float) and value.is_integer()):
             self.values[name] = int(value)
         elif isinstance(value, sympy.Basic):
             self.values[name] = value

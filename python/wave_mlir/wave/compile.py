@@ -70,8 +70,8 @@ class WaveCompileOptions:
 
     subs: values of symbols, by symbol or name. dynamic_symbols: symbols given at run time, in the order of the ABI.
     target: such as "gfx942"; by default `get_default_arch()`. func_name: the kernel's name in machine code, by default
-    the function's. print_mlir, print_ir_after: what to print on the way. Other options of the Wave language are accepted;
-    one without a meaning here warns once and says what does the same.
+    the function's. print_mlir, print_ir_after: what to print on the way. Other options of the Wave language are
+    accepted; one without a meaning here warns once and says what does the same.
     """
 
     subs: Mapping[sympy.Symbol | str, Any] = field(default_factory=dict)

@@ -58,8 +58,8 @@ def _mma_shapes(lhs: Value, rhs: Value, acc: Value) -> None:
     wanted = {d for d in (*lhs.dims, *rhs.dims) if d not in contracted}
     if not contracted or wanted != set(acc.dims):
         raise source.error(
-            f"mma: lhs [{', '.join(lhs.dims)}], rhs [{', '.join(rhs.dims)}] and acc [{', '.join(acc.dims)}] do not fit: "
-            "lhs and rhs share the dims that are summed over, and acc has all the others"
+            f"mma: lhs [{', '.join(lhs.dims)}], rhs [{', '.join(rhs.dims)}] and acc [{', '.join(acc.dims)}] do not "
+            "fit: lhs and rhs share the dims that are summed over, and acc has all the others"
         )
 
 
@@ -132,21 +132,21 @@ def _reduce(
     return trace.value(result, kept, values[0].dtype)
 
 
-def sum(  # noqa: A001
+def sum(
     src: Value | Sequence[Value], acc: Value | None = None, dim: sympy.Symbol | None = None, block: bool = False
 ) -> Value:
     """The sum along `dim`, plus `acc`; with `block` over all waves that divide the dim."""
     return _reduce("sum", src, acc, dim, block)
 
 
-def max(  # noqa: A001
+def max(
     src: Value | Sequence[Value], acc: Value | None = None, dim: sympy.Symbol | None = None, block: bool = False
 ) -> Value:
     """The greatest element along `dim`, and `acc`."""
     return _reduce("max", src, acc, dim, block)
 
 
-def min(  # noqa: A001
+def min(
     src: Value | Sequence[Value], acc: Value | None = None, dim: sympy.Symbol | None = None, block: bool = False
 ) -> Value:
     """The least element along `dim`, and `acc`."""
@@ -223,7 +223,9 @@ def extract(register: Value, offsets: Sequence[ExprLike] | ExprLike) -> Value:
     value = want_value(register, "extract")
     positions = _listed(offsets)
     if len(positions) != len(value.dims):
-        raise source.error(f"extract: {len(positions)} positions for a tile [{', '.join(value.dims)}]; one for each dim")
+        raise source.error(
+            f"extract: {len(positions)} positions for a tile [{', '.join(value.dims)}]; one for each dim"
+        )
     with source.location():
         result = ops.ExtractOp(
             trace.tile_type((), value.dtype), value.ir, [trace.expr(p) for p in positions], symbol_values=[]
@@ -241,9 +243,7 @@ def extract_slice(
     if any(len(p) != len(value.dims) for p in parts):
         raise source.error(f"extract_slice: offsets, sizes and strides need {len(value.dims)} numbers each")
     with source.location():
-        result = ops.ExtractSliceOp(
-            trace.tile_type(value.dims, value.dtype), value.ir, *parts, symbol_values=[]
-        ).result
+        result = ops.ExtractSliceOp(trace.tile_type(value.dims, value.dtype), value.ir, *parts, symbol_values=[]).result
     return trace.value(result, value.dims, value.dtype)
 
 
@@ -317,7 +317,7 @@ def scatter_add(
     mapping=None,
     elements_per_thread: int | None = None,
 ) -> None:
-    """Add each element of `register_src` to memory at its place, its coordinate along `dim` taken from `register_idx`."""
+    """Add each element of `register_src` to memory at its place, with the coordinate along `dim` of `register_idx`."""
     from .memory_ops import _elements, _mapping, want_memory  # the mapping's rules are those of a write
 
     trace = current("scatter_add")

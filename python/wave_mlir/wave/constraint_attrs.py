@@ -35,7 +35,9 @@ class ConstraintWriter:
         found = [h for h in self.constraints if isinstance(h, c.HardwareConstraint)]
         if len(found) != 1:
             what = "no HardwareConstraint" if not found else f"{len(found)} HardwareConstraints"
-            raise source.error(f"the kernel has {what}; give one, such as HardwareConstraint(threads_per_wave=64)", self.where)
+            raise source.error(
+                f"the kernel has {what}; give one, such as HardwareConstraint(threads_per_wave=64)", self.where
+            )
         return found[0]
 
     def attributes(self) -> list[ir.Attribute]:
@@ -64,7 +66,9 @@ class ConstraintWriter:
             case c.GridConstraint():
                 return d.GridConstraintAttr.get([expr(s) for s in item.sizes])
             case c.DeviceConstraint():
-                return d.DeviceConstraintAttr.get(self._dim(item.dim), expr(item.tile_size, exact=True), item.device_dim)
+                return d.DeviceConstraintAttr.get(
+                    self._dim(item.dim), expr(item.tile_size, exact=True), item.device_dim
+                )
             case c.Assumption():
                 return d.AssumeConstraintAttr.get(expr(item.predicate))
         return None
@@ -163,5 +167,3 @@ def _scaled(item: c.Constraint, alias: c.SymbolicAlias) -> c.Constraint | None:
     if isinstance(item, c.TilingConstraint):
         return c.TilingConstraint(alias.source, tile, iters=item.iters, start=item.start)
     return c.WaveConstraint(alias.source, tile, item.wave_id, item.wg_constraint)
-
-

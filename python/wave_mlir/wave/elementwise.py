@@ -110,9 +110,7 @@ def together(operands: Sequence[Operand], what: str) -> list[Value]:
     trace = current()
     if all(v.is_scalar for v in values):  # arithmetic of scalar arguments is of tiles without dims
         dims = ()
-    return [
-        broadcast_to(o, dims) if isinstance(o, Value) else trace.filled(o, dims, dtype) for o in operands
-    ]
+    return [broadcast_to(o, dims) if isinstance(o, Value) else trace.filled(o, dims, dtype) for o in operands]
 
 
 def binary(name: str, lhs: Operand, rhs: Operand) -> Value:
@@ -180,16 +178,16 @@ sinh = _unary_function("sinh", "Hyperbolic sine.")
 cosh = _unary_function("cosh", "Hyperbolic cosine.")
 tanh = _unary_function("tanh", "Hyperbolic tangent.")
 tanh_approx = _unary_function("tanh_approx", "Hyperbolic tangent, fast and less exact.")
-round = _unary_function("round", "Nearest integer, halves away from zero.")  # noqa: A001
+round = _unary_function("round", "Nearest integer, halves away from zero.")
 roundeven = _unary_function("roundeven", "Nearest integer, halves to even.")
 floor = _unary_function("floor", "Greatest integer not above.")
 ceil = _unary_function("ceil", "Least integer not below.")
 trunc = _unary_function("trunc", "Integer part.")
-abs = _unary_function("abs", "Absolute value.")  # noqa: A001
+abs = _unary_function("abs", "Absolute value.")
 
 
 def softsign(src: Value, logit_cap: float = 30.0, apply_scaling: bool = False, head_dim: int | None = None) -> Value:
-    """`cap * s / (1 + |s|)` of `s = src * scale / cap`; the scale is 1 / sqrt(head_dim) with `apply_scaling`, else 1."""
+    """`cap * s / (1 + |s|)` of `s = src * scale / cap`; the scale is 1, or with `apply_scaling` 1 / sqrt(head_dim)."""
     if apply_scaling and not head_dim:
         raise source.error("softsign: apply_scaling needs head_dim, whose root divides the logits")
     scale = 1.0 / (float(head_dim) ** 0.5) if apply_scaling and head_dim else 1.0

@@ -52,13 +52,15 @@ class WaveKernel:
 
     def __call__(self, *_: object) -> None:
         raise source.error(
-            f"kernel {self.name} is not compiled; call what wave_compile(WaveCompileOptions(subs=…), {self.name}) returns"
+            f"kernel {self.name} is not compiled; call what wave_compile(WaveCompileOptions(subs=…), {self.name}) gives"
         )
 
     def __repr__(self) -> str:
         return f"<wave kernel {self.name}>"
 
-    def trace(self, subs: Mapping, dynamic_symbols: Sequence[sympy.Symbol | str] = (), target: str = "gfx942") -> ir.Module:
+    def trace(
+        self, subs: Mapping, dynamic_symbols: Sequence[sympy.Symbol | str] = (), target: str = "gfx942"
+    ) -> ir.Module:
         """The module in tile form, in a context of its own. Raises CompileError at the user's line."""
         context = ir.Context()
         context.enable_multithreading(False)
@@ -89,13 +91,15 @@ def _parameters(
     try:
         signature = inspect.signature(function, eval_str=True, locals=scope)
     except NameError as error:
-        raise source.error(f"kernel {function.__name__}: an annotation names what is not defined: {error}", where) from None
+        raise source.error(
+            f"kernel {function.__name__}: an annotation names what is not defined: {error}", where
+        ) from None
     found = []
     for name, parameter in signature.parameters.items():
         if not isinstance(parameter.annotation, Annotation):
             raise source.error(
-                f"kernel {function.__name__}: argument {name} needs an annotation: tkl.Memory[…], an element type for a "
-                "scalar, or tkl.SymbolBind[…]",
+                f"kernel {function.__name__}: argument {name} needs an annotation: tkl.Memory[…], an element type for "
+                "a scalar, or tkl.SymbolBind[…]",
                 where,
             )
         found.append(Parameter(name, parameter.annotation))
@@ -119,7 +123,9 @@ def _module(kernel: WaveKernel, trace: Trace) -> ir.Module:
     writer = ConstraintWriter(trace, kernel.constraints, kernel.position)
     trace.default_mma = writer.hardware().mma_type
     memories = {
-        p.name: (p.kind, *trace.memory_type(p.kind, p.name)) for p in kernel.parameters if isinstance(p.kind, MemoryType)
+        p.name: (p.kind, *trace.memory_type(p.kind, p.name))
+        for p in kernel.parameters
+        if isinstance(p.kind, MemoryType)
     }
     types = {}
     for parameter in kernel.parameters:
@@ -189,9 +195,7 @@ def _loop_axes(kernel: WaveKernel) -> set[str]:
     """Dims that only a while loop walks: their tiling constraint has no tile."""
     from .constraints import TilingConstraint
 
-    return {
-        c.dim.name for c in kernel.constraints if isinstance(c, TilingConstraint) and c.tile_size is None
-    }
+    return {c.dim.name for c in kernel.constraints if isinstance(c, TilingConstraint) and c.tile_size is None}
 
 
 def _verify(module: ir.Module) -> None:

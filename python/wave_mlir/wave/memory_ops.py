@@ -81,7 +81,9 @@ def _mapping(
             raise source.error(f"mapping: on the tile's side dim {dim} must be one iterator; it is {expression}")
         iterators[trace.dim(dim, "mapping")] = dialect_name(expression)
     if len(set(iterators.values())) != len(iterators):
-        raise source.error(f"mapping: two dims of the tile have the same iterator; give each of {list(iterators)} its own")
+        raise source.error(
+            f"mapping: two dims of the tile have the same iterator; give each of {list(iterators)} its own"
+        )
     named = {trace.dim(d, "mapping"): e for d, e in memory_side.items()}
     for dim in named:
         if dim not in memory.dims:

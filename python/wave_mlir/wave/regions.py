@@ -124,13 +124,13 @@ def _conditional(
     trace: Trace, body: Callable, condition: ExprLike | Value, else_return: Value | Sequence[Value] | None
 ) -> Results:
     others = _else_values(else_return)
-    with source.location():
-        with builders.conditional(_predicate(trace, condition), else_values=[v.ir for v in others]) as branch:
-            results = call_body(body, (), "conditional")
-            if results and not others:
-                raise source.error("conditional: the body returns values; say in else_return what they are elsewhere")
-            results = _matching(results, others, "conditional")
-            branch.yield_(*(r.ir for r in results))
+    context = builders.conditional(_predicate(trace, condition), else_values=[v.ir for v in others])
+    with source.location(), context as branch:
+        results = call_body(body, (), "conditional")
+        if results and not others:
+            raise source.error("conditional: the body returns values; say in else_return what they are elsewhere")
+        results = _matching(results, others, "conditional")
+        branch.yield_(*(r.ir for r in results))
     return unpacked([trace.value(r, v.dims, v.dtype) for r, v in zip(branch.results, others, strict=True)])
 
 

@@ -8,6 +8,7 @@ from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.form_verifiers.typed import check_bound
 from wave_mlir.compiler.forms import form_verifier
 from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.lane_access import ACCESSES, varying
 from wave_mlir.compiler.tile_ir import body_of, expressions, kernels, walk
 from wave_mlir.dialect import TileType
 
@@ -29,10 +30,12 @@ def verify_lane(module: ir.Operation) -> None:
 
 @form_verifier("scheduled")
 def verify_split(module: ir.Operation) -> None:
-    """No access depends on the element of its vector."""
+    """No access depends on the element of its vector, nor on a symbol with a value for each element."""
     for kernel in kernels(module):
         for op in walk(body_of(kernel)):
-            if op.name in ("wave.read", "wave.write"):
+            if op.name in ACCESSES:
+                for name in sorted(varying(op)):
+                    raise PassError(op, f"symbol {name} has a value for each element; wave-split-accesses parts them")
                 for expr in op.attributes.get("index", ()):
                     if "el" in expr.symbols:
                         raise PassError(op, f"the index has el in {expr}; wave-split-accesses removes it")

@@ -1,0 +1,28 @@
+// RUN: wave-opt %s --wave-to-gpu | FileCheck %s
+
+// CHECK-LABEL: gpu.func @k(
+// CHECK:         gpu.shuffle xor
+// CHECK:         scf.while
+// CHECK:           arith.cmpi slt
+// CHECK:           scf.condition
+// CHECK:         scf.if
+// CHECK:           memref.atomic_rmw addf
+// CHECK:         memref.atomic_rmw mins
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @k(%x: !wave.memory<[64], f32, global>, %h: !wave.memory<[64], i32, global>, %n: i32) symbols {}
+      constraints [#wave.hardware<threads_per_wave = 64>] {
+    %a = wave.read %x index [lane] : !wave.memory<[64], f32, global> -> vector<1xf32>
+    %b = wave.shuffle xor %a offset 16 width 64 : vector<1xf32>
+    %two = arith.constant 2 : index
+    %s = wave.iterate B iv(%i) start(%two : index) condition(B lt END) symbols(END = %n : i32)
+           iter_args(%v = %b : vector<1xf32>) {
+      %next = wave.apply_expr [iv.B + 3] symbols(iv.B = %i : index) : index
+      wave.yield %next, %v : index, vector<1xf32>
+    }
+    %m = wave.mask [lane lt 17] : vector<1xi1>
+    wave.atomic add %s, %x mask %m index [lane] : vector<1xf32>, !wave.memory<[64], f32, global>
+    %k = wave.read %h index [lane] : !wave.memory<[64], i32, global> -> vector<1xi32>
+    wave.atomic min %k, %h index [lane] : vector<1xi32>, !wave.memory<[64], i32, global>
+    wave.return
+  }
+}
