@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,12 +19,12 @@ class DataType:
     kind: str  # float, int, bool or index
 
     @property
-    def is_float(self) -> bool:
+    def is_float(self) -> builtins.bool:
         """True for floats of any width."""
         return self.kind == "float"
 
     @property
-    def is_integer(self) -> bool:
+    def is_integer(self) -> builtins.bool:
         """True for integers, bool and index."""
         return self.kind != "float"
 

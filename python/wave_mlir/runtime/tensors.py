@@ -38,7 +38,7 @@ def as_numpy(value: object, name: str) -> np.ndarray:
         same_width, wanted = _VIEWED[dtype]
         return value.detach().view(getattr(torch, same_width)).numpy().view(wanted)  # type: ignore[attr-defined]
     if hasattr(value, "detach"):
-        value = value.detach()
+        value = value.detach()  # type: ignore[attr-defined]
     try:
         return np.from_dlpack(value)  # type: ignore[arg-type]
     except (TypeError, BufferError, RuntimeError) as error:
