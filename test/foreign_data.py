@@ -57,13 +57,15 @@ class ForeignKernel:
 
     def arguments(
         self, tensors: dict[str, torch.Tensor]
-    ) -> tuple[list[np.ndarray | np.generic], dict[str, np.ndarray]]:
+    ) -> tuple[list[np.ndarray | np.generic | None], dict[str, np.ndarray]]:
         """Arguments in the kernel's order (arrays as unsigned integers of their width), and the arrays by name."""
         arrays = {name: raw(tensor).copy() for name, tensor in tensors.items()}
-        args: list[np.ndarray | np.generic] = []
+        args: list[np.ndarray | np.generic | None] = []
         for argument in self.description["args"]:
             if argument["kind"] == "array":
                 args.append(arrays[argument["name"]])
+            elif argument["kind"] == "null":
+                args.append(None)
             else:
                 kind = {"f": np.dtype(np.float32), "i": np.dtype(f"i{int(argument['dtype'][1:]) // 8}")}
                 args.append(kind[argument["dtype"][0]].type(argument["value"]))

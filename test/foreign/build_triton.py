@@ -73,7 +73,7 @@ def compile_case(case: Case, target: str, folder: Path) -> Path:
             args.append({"kind": kind, "name": arg_name, **dataclasses.asdict(argument)})
     hidden = len(re.findall(r"value_kind: +(?:global_buffer|by_value)", compiled.asm["amdgcn"])) - len(args)
     for index in range(hidden):  # scratch that the launcher would give; these kernels need none
-        args.append({"kind": "number", "name": f"scratch{index}", "dtype": "i64", "value": 0, "constant": False})
+        args.append({"kind": "null", "name": f"scratch{index}"})
     text = {
         "name": name,
         "maker": f"triton {triton.__version__}",

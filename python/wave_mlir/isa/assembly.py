@@ -12,7 +12,7 @@ from .errors import IsaError
 
 _LABEL = re.compile(r"^([\w.$@]+):")
 _FILE = re.compile(r'^(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
-_TARGET = re.compile(r"amdgcn-amd-amdhsa-\w*-(gfx[0-9a-f]+)")
+_TARGET = re.compile(r"amd(?:gcn|gpu[0-9.]*)-amd-amdhsa-\w*-(gfx[0-9a-f]+)")  # newer LLVM: amdgpu9.42-amd-…
 _SUFFIX = re.compile(r"_(e32|e64_dpp|e64|sdwa|dpp)$")
 _MODIFIER = re.compile(r"^[a-z][a-z0-9_]*:")
 _CACHE = ("sc0", "sc1", "nt", "glc", "slc")
