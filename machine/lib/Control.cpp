@@ -187,7 +187,8 @@ static void getRegister(Run &, Wave &wave, const Instruction &instruction) {
 
 static void setRegister(Run &, Wave &wave, const Instruction &instruction) {
   Slice slice(instruction.offset);
-  uint32_t mask = slice.mask << slice.at, value = uint32_t(readScalar(wave, instruction.src[0], 32)) << slice.at;
+  // The first operand is the immediate that names the register.
+  uint32_t mask = slice.mask << slice.at, value = uint32_t(readScalar(wave, instruction.src[1], 32)) << slice.at;
   if (slice.number == kHwMode)
     wave.mode = (wave.mode & ~mask) | (value & mask);
   else if (slice.number != kHwTrapStatus)

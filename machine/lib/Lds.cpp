@@ -46,7 +46,7 @@ LdsShadow::Record &LdsShadow::add(int64_t &index) {
 }
 
 int64_t LdsShadow::access(Run &run, const Wave &wave, Kind kind, const uint32_t *addresses, uint64_t lanes,
-                          uint32_t bytes) {
+                          uint32_t bytes, const LaneBytes *data) {
   int64_t index;
   Record &record = add(index);
   record.instruction = wave.pc;
@@ -59,7 +59,7 @@ int64_t LdsShadow::access(Run &run, const Wave &wave, Kind kind, const uint32_t 
   if (kind == Kind::Atomic && atomics.empty())
     atomics.assign(size, 0);
   if (suspicious(record))
-    examine(run, wave, record);
+    examine(run, wave, record, data);
   stamp(record);
   return index;
 }
@@ -117,24 +117,29 @@ void LdsShadow::stamp(const Record &record) {
   });
 }
 
-void LdsShadow::examine(Run &run, const Wave &wave, const Record &record) {
+void LdsShadow::examine(Run &run, const Wave &wave, const Record &record, const LaneBytes *data) {
   bool found = false;
   forLanes(record.lanes, [&](int lane) {
-    for (uint32_t i = 0; i < record.bytes && !found; ++i)
-      found = examineByte(run, wave, record, record.address[lane] + i, lane);
+    for (uint32_t i = 0; i < record.bytes && !found; ++i) {
+      const uint32_t byte = record.address[lane] + i;
+      found = examineByte(run, wave, record, byte, lane, data && data->of[lane][i] == run.lds[byte]);
+    }
   });
 }
 
 // True when something was reported.
-bool LdsShadow::examineByte(Run &run, const Wave &wave, const Record &record, uint32_t byte, int lane) {
+bool LdsShadow::examineByte(Run &run, const Wave &wave, const Record &record, uint32_t byte, int lane,
+                            bool same) {
   const uint32_t now = mark(), bit = 1u << record.wave, writer = writers[byte];
   const bool reads = record.kind == Kind::Read || record.kind == Kind::Atomic;
   const uint32_t atomic = atomics.empty() ? 0 : atomics[byte];
   if (writer && (writer & kEpochMask) == now) {
     uint32_t other = writer & kWaveMask;
-    if (other != record.wave)
+    // Waves that hold copies of a value may all write it: whichever is last, the byte is the same.
+    const bool agree = same && !(writer & kCopying);
+    if (other != record.wave && !agree)
       return run.config.races && race(run, wave, record, byte, lane, other, Kind::Write);
-    if (writer & kCopying) {
+    if (other == record.wave && writer & kCopying) {
       if (record.kind == Kind::Copy) {
         overlapping = true;
         return false;

@@ -50,7 +50,7 @@ int64_t readLanes(Run &run, Wave &wave, const Addresses &addresses, uint32_t byt
 int64_t writeLanes(Run &run, Wave &wave, const Addresses &addresses, uint32_t bytes, const LaneBytes &data) {
   const uint64_t lanes = wave.exec();
   checkLds(run, addresses, lanes, bytes, naturalAlignment(run, bytes), "this write of LDS");
-  const int64_t record = run.shadow->access(run, wave, LdsShadow::Kind::Write, addresses, lanes, bytes);
+  const int64_t record = run.shadow->access(run, wave, LdsShadow::Kind::Write, addresses, lanes, bytes, &data);
   uint8_t *lds = run.lds.data();
   forLanes(lanes, [&](int lane) { std::memcpy(lds + addresses[lane], data.of[lane], bytes); });
   return record;

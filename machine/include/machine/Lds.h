@@ -4,6 +4,8 @@
 
 namespace machine {
 
+struct LaneBytes;
+
 class LdsShadow {
 public:
   enum class Kind : uint8_t { Read, Write, Atomic, Copy };
@@ -11,8 +13,9 @@ public:
   explicit LdsShadow(uint32_t bytes);
 
   // An access by a wave that begins now: checked against the accesses of this epoch and noted. The lanes' addresses
-  // lie inside of LDS. Returns its record, which stays open until `complete`.
-  int64_t access(Run &run, const Wave &wave, Kind kind, const uint32_t *addresses, uint64_t lanes, uint32_t bytes);
+  // lie inside of LDS. `data`: what a write will store. Returns its record, which stays open until `complete`.
+  int64_t access(Run &run, const Wave &wave, Kind kind, const uint32_t *addresses, uint64_t lanes, uint32_t bytes,
+                 const LaneBytes *data = nullptr);
   void complete(int64_t record);
   // A barrier: accesses that are open reach into the new epoch.
   void barrier(const Run &run);
@@ -37,8 +40,9 @@ private:
 
   Record &add(int64_t &index);
   bool suspicious(const Record &record) const;
-  void examine(Run &run, const Wave &wave, const Record &record);
-  bool examineByte(Run &run, const Wave &wave, const Record &record, uint32_t byte, int lane);
+  void examine(Run &run, const Wave &wave, const Record &record, const LaneBytes *data);
+  // `same`: the access writes what the byte holds already.
+  bool examineByte(Run &run, const Wave &wave, const Record &record, uint32_t byte, int lane, bool same);
   void stamp(const Record &record);
   bool race(Run &run, const Wave &wave, const Record &record, uint32_t byte, int lane, uint32_t otherWave,
             Kind otherKind);
