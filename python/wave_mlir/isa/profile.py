@@ -173,7 +173,9 @@ class Profile:
         if not found:
             return []
         clocks, best = sum(a.cost for a in found), sum(a.best for a in found)
-        lines = [f"LDS: {sum(a.executions for a in found)} accesses, {clocks} clocks, {clocks - best} of them conflicts"]
+        lines = [
+            f"LDS: {sum(a.executions for a in found)} accesses, {clocks} clocks, {clocks - best} of them conflicts"
+        ]
         conflicts = sorted((a for a in found if a.cost > a.best), key=lambda a: a.best - a.cost)
         lines += [f"  {a.source}: {a.text}: conflict degree {a.degree:.2f}" for a in conflicts[:most]]
         return lines

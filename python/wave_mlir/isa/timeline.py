@@ -1,7 +1,7 @@
 """A modelled timeline: the traced workgroups' instructions replayed on one compute unit of four SIMDs.
 
 A model, not a measurement: its rules are in docs/machine-code.md. Which instructions run, in which order of each wave,
-how many clocks LDS banks take and which memory segments are touched come from the run; when each of them issues is modelled.
+how many clocks LDS banks take and which memory segments are touched come from the run; when each issues is modelled.
 All times are in clocks of the compute unit.
 """
 
@@ -34,7 +34,7 @@ LDS_BYTES_PER_CLOCK = 128
 
 @dataclass(frozen=True)
 class Parameters:
-    """What the model cannot know. Latencies: clocks from the start of service to the data, or to the acknowledged store."""
+    """What the model cannot know. Latencies: clocks from the end of service to the data, or to a store's reply."""
 
     latency: int
     lds_latency: int
@@ -79,7 +79,9 @@ class _Wave:
     blocked: bool = False  # at a barrier
     priority: int = 0
     last: int = -1
-    ready: dict[int, tuple[int, int]] = field(default_factory=dict)  # register -> (for a matrix, for other instructions)
+    ready: dict[int, tuple[int, int]] = field(
+        default_factory=dict
+    )  # register -> (for a matrix, for other instructions)
     vm: list[int] = field(default_factory=list)  # completion times of open operations, in order
     lgkm: list[int] = field(default_factory=list)
 
@@ -88,7 +90,9 @@ def split_waves(trace: np.ndarray, ends: np.ndarray) -> list[tuple[int, int, lis
     """(workgroup, wave, indices in the trace) of each traced wave; `ends[i]`: static instruction i ends its wave."""
     group_of: dict[int, int] = {}
     streams: dict[tuple[int, int], list[int]] = {}
-    for index, (wave, instruction) in enumerate(zip(trace["wave"].tolist(), trace["instruction"].tolist(), strict=True)):
+    for index, (wave, instruction) in enumerate(
+        zip(trace["wave"].tolist(), trace["instruction"].tolist(), strict=True)
+    ):
         group = group_of.setdefault(wave, 0)
         streams.setdefault((group, wave), []).append(index)
         if ends[instruction]:

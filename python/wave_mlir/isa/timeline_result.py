@@ -42,7 +42,7 @@ class Stall:
 
 @dataclass
 class Timeline:
-    """A modelled run of one compute unit. `latency` in clocks and `bytes_per_clock` are the parameters it was made with.
+    """A modelled run of one compute unit. `latency` (clocks) and `bytes_per_clock` are the parameters it was made with.
 
     clocks: from the first issue's turn to the end of the last instruction. conflicts: LDS clocks beyond the least.
     """

@@ -1,14 +1,13 @@
 """Clocks that vector and matrix instructions of the CDNA targets take on one SIMD, by mnemonic.
 
-Sources: *LLVM*: scheduling models of gfx942 and gfx950 in LLVM 22, whose unit is a quad-cycle (4 clocks); *ISA*: passes of
-AMD's "Instruction Set Architecture" of CDNA3 and CDNA4 (1 pass = 4 clocks); *data sheet*: the published peak figures.
+Sources: *LLVM*: scheduling models of gfx942 and gfx950 in LLVM 22, whose unit is a quad-cycle (4 clocks); *ISA*:
+passes of AMD's "Instruction Set Architecture" of CDNA3 and CDNA4 (1 pass = 4 clocks); *data sheet*: published peaks.
 Kinds that a target's table lists are taken from there; the rules below are for all other instructions.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from .base import Target, TargetError
 
@@ -40,19 +39,14 @@ def matrix_clocks(target: Target, mnemonic: str, formats: tuple[int, int] = (0, 
     if types.startswith("f8f6f4"):
         # Data sheet: f6 and f4 run at twice the rate of f8; the slower operand decides.
         return wide * (2 if any(f in _EIGHT_BIT for f in formats) else 1)
-    listed = _listed(target).get(mnemonic)
-    return listed if listed is not None else TURN * _passes(wide, k, blocks, types)
-
-
-@cache
-def _listed(target: Target) -> dict[str, int]:
-    """Clocks by mnemonic of the kinds that are one instruction."""
-    plain = [k for k in target.kinds if k.instruction.count == 1]
-    return {k.instruction.mnemonic: k.clocks for k in plain if "f8f6f4" not in k.instruction.mnemonic}
+    for kind in target.kinds:
+        if kind.instruction.mnemonic == mnemonic and kind.instruction.count == 1:
+            return kind.clocks
+    return TURN * _passes(wide, k, blocks, types)
 
 
 def _passes(wide: int, k: int, blocks: int, types: str) -> int:
-    """Passes by the number of rows, ISA and LLVM: products of f32, f64 and of several small blocks take twice as many."""
+    """Passes by the number of rows (ISA, LLVM): twice as many for f32, f64 and several small blocks."""
     if wide == 4:
         return 4 if types == "f64" else 2
     several = blocks > 1 or (k <= 4 and not types.startswith(("f32", "f64", "xf32")))
