@@ -17,6 +17,9 @@ from .errors import Finding, IsaError
 from .loader import Code, Loaded, load
 from .metadata import LDS_LIMITS, Kernel
 from .native import ORDERS, TARGETS, Config, RawFinding, Session
+from .profile import Profile
+from .timeline import BYTES_PER_CLOCK, model
+from .timeline_result import Timeline
 
 _FIRST_PROGRESS, _NEXT_PROGRESS = 2.0, 0.5  # seconds
 _MOST_SGPRS = 32
@@ -57,6 +60,26 @@ class IsaRun:
             source = self.program.source(i)
             out[source] = out.get(source, 0) + int(count)
         return out
+
+    def profile(self) -> Profile:
+        """The counts by opcode, class, line and wave, and what each memory access did."""
+        return Profile(self.program, self.target, self.executions, self.phases, self.bytes, self.segments, self.waves)
+
+    def timeline(self, *, latency: int | None = None, bytes_per_clock: float = BYTES_PER_CLOCK) -> Timeline:
+        """The modelled timeline of the traced workgroups (see timeline.model).
+
+        ValueError when the run had no `trace`.
+        """
+        if not len(self.trace):
+            raise ValueError("nothing was traced: run with trace=1, the number of workgroups to record")
+        return model(self.program, self.trace, self.target, latency=latency, bytes_per_clock=bytes_per_clock)
+
+    def summary(self) -> str:
+        """Text: exact counts, then the modelled timeline where a workgroup was traced."""
+        parts = [self.profile().summary()]
+        if len(self.trace):
+            parts.append(self.timeline().summary())
+        return "\n".join(parts)
 
 
 def run(

@@ -5,6 +5,7 @@ Everything here is counted by the runner over all workgroups; nothing is modelle
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,9 +19,6 @@ from .encoder import Program
 
 SEGMENT = 64
 """Bytes of the memory segments that the runner counts."""
-
-COUNTS = ("executions", "phases", "bytes", "segments", "waves")
-"""The arrays of counts, as native.Session.counts names them."""
 
 _LDS = ("lds_read", "lds_write", "lds_other")
 _GLOBAL = ("load", "store", "atomic", "direct_to_lds")
@@ -65,16 +63,6 @@ class Profile:
     bytes: np.ndarray
     segments: np.ndarray
     waves: np.ndarray
-
-    @classmethod
-    def of(cls, program: Program, target: str, counts: Callable[[str], np.ndarray]) -> Profile:
-        """The profile of a run; `counts(name)` gives the arrays of COUNTS (native.Session.counts)."""
-        arrays = {name: np.asarray(counts(name), np.uint64) for name in COUNTS}
-        length = len(program.lines)
-        for name in COUNTS[:-1]:
-            if len(arrays[name]) != length:
-                raise ValueError(f"{name}: {len(arrays[name])} counts for {length} instructions")
-        return cls(program, target, **arrays)
 
     @property
     def total(self) -> int:
@@ -150,7 +138,7 @@ class Profile:
         """A few lines of text; of long lists the `most` largest."""
         lines = [f"instructions executed: {self.total} ({_joined(self.by_class())})"]
         lines.append(f"most: {_joined(_first(self.by_opcode(), most))}")
-        lines.append(f"by line: {_joined(_first(self.by_line(), most))}")
+        lines.append(f"by line: {_joined(_shortened(_first(self.by_line(), most)))}")
         if self.matrix_count:
             lines.append(f"MFMA: {self.matrix_count}, {self.matrix_clocks} clocks on one matrix unit")
         lines += self._global_text(most) + self._lds_text(most)
@@ -165,7 +153,7 @@ class Profile:
         lines = [f"global memory: {moved} bytes in {sum(a.executions for a in found)} accesses{used}"]
         for a in sorted(found, key=lambda a: -a.bytes)[:most]:
             size = f"{a.executions} x {a.bytes_per_execution:.0f} bytes, {a.degree:.2f} of the least segments"
-            lines.append(f"  {a.source}: {a.text}: {size}")
+            lines.append(f"  {short(a.source)}: {a.text}: {size}")
         return lines
 
     def _lds_text(self, most: int) -> list[str]:
@@ -177,7 +165,7 @@ class Profile:
             f"LDS: {sum(a.executions for a in found)} accesses, {clocks} clocks, {clocks - best} of them conflicts"
         ]
         conflicts = sorted((a for a in found if a.cost > a.best), key=lambda a: a.best - a.cost)
-        lines += [f"  {a.source}: {a.text}: conflict degree {a.degree:.2f}" for a in conflicts[:most]]
+        lines += [f"  {short(a.source)}: {a.text}: conflict degree {a.degree:.2f}" for a in conflicts[:most]]
         return lines
 
     def _sum(self, key: Callable[[int], str]) -> dict[str, int]:
@@ -202,6 +190,15 @@ class Profile:
         return Access(
             index, line.text, self.program.source(index), kind, int(self.executions[index]), moved, cost, best
         )
+
+
+def short(source: str) -> str:
+    """`file:line` without folders, for text."""
+    return os.path.basename(source)
+
+
+def _shortened(counts: Mapping[str, int]) -> dict[str, int]:
+    return {short(source): count for source, count in counts.items()}
 
 
 def _access_dict(access: Access, cost: str, best: str) -> dict[str, object]:

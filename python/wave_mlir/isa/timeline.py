@@ -183,8 +183,10 @@ class _Replay:
         if demand.priority is not None:
             wave.priority = demand.priority
         if demand.kind == "barrier":
-            return self._barrier(wave, instruction, now)
-        return [wave]
+            wave.blocked, wave.last = True, instruction
+            return self._release(wave, now)
+        # A wave that ends may be the last that others at a barrier wait for.
+        return self._release(wave, now) if demand.end else [wave]
 
     def _occupy(self, wave: _Wave, demand: Demand, entry: int, now: int) -> None:
         unit, simd = demand.unit, wave.simd
@@ -246,8 +248,8 @@ class _Replay:
         if demand.flat:
             _complete(wave.lgkm, done)
 
-    def _barrier(self, wave: _Wave, instruction: int, now: int) -> list[_Wave]:
-        wave.blocked, wave.last = True, instruction
+    def _release(self, wave: _Wave, now: int) -> list[_Wave]:
+        """The waves at the barrier, when all of the workgroup that have not ended are there."""
         group = [w for w in self.waves if w.group == wave.group]
         there = [w for w in group if w.blocked]
         if any(not w.blocked and w.at < len(w.entries) for w in group):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .encoder import Program
+from .profile import short
 
 TRACKS = ("wave", "mfma", "lds", "memory")
 """Kinds of tracks: a wave's issues; a SIMD's matrix unit; the LDS pipeline; the path to memory."""
@@ -166,7 +167,7 @@ class Timeline:
         reasons = ", ".join(f"{reason} {clocks}" for reason, clocks in self.stalls_by_reason().items())
         yield f"clocks that waves waited, all together: {reasons or 'none'}"
         for index, reason, clocks in self.stalls_by_instruction():
-            yield f"  {self.program.source(index)}: {self.text(index)}: {reason} {clocks}"
+            yield f"  {short(self.program.source(index))}: {self.text(index)}: {reason} {clocks}"
 
     def text(self, instruction: int) -> str:
         """The text of a static instruction."""
