@@ -3,9 +3,9 @@
 JSON keys: `name`, `maker` (the compiler and its version), `target`, `kernel` (symbol), `assembly` (file name beside the
 JSON), `grid` (workgroups), `block` (work-items), `lds` (bytes of dynamic LDS), `args` in the kernel's order.
 By `kind` an argument is null (a pointer), a number with its type (`name`, `dtype`, `value`), or an array: `dtype`,
-`shape`, `fill` (see `FILLS`), `low`, `high`, and for outputs `expected`, an expression in torch of the arrays' names (`F`
-is torch.nn.functional, `f4(bytes)` decodes E2M1) that is compared within `rtol`, `atol` (both 0: equal). Outputs start as
-poison, so that an element that is not stored is found.
+`shape`, `fill` (see `FILLS`), `low`, `high`, and for outputs `expected`, an expression in torch of the arrays' names
+(`F` is torch.nn.functional, `f4(bytes)` decodes E2M1) that is compared within `rtol`, `atol` (both 0: equal). Outputs
+start as poison, so that an element that is not stored is found.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -57,7 +57,7 @@ class Timeline:
     conflicts: int = 0
     slices: list[Slice] = field(default_factory=list)
     stalls: list[Stall] = field(default_factory=list)
-    _busy: Counter[tuple[str, int]] = field(default_factory=Counter)
+    _busy: defaultdict[tuple[str, int], float] = field(default_factory=lambda: defaultdict(float))
 
     def add(self, slice: Slice) -> None:
         """A slice of a track."""
