@@ -185,9 +185,9 @@ static void getRegister(Run &, Wave &wave, const Instruction &instruction) {
   writeScalar(wave, instruction.dst[0], value, 32);
 }
 
+// Operands: the register (in offset), the value.
 static void setRegister(Run &, Wave &wave, const Instruction &instruction) {
   Slice slice(instruction.offset);
-  // The first operand is the immediate that names the register.
   uint32_t mask = slice.mask << slice.at, value = uint32_t(readScalar(wave, instruction.src[1], 32)) << slice.at;
   if (slice.number == kHwMode)
     wave.mode = (wave.mode & ~mask) | (value & mask);

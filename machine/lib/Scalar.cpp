@@ -18,11 +18,9 @@ static void scalarOp(Run &, Wave &wave, const Instruction &instruction) {
   const OpInfo &op = opInfo(instruction.op);
   const Shape &shape = shapeOf(instruction.op);
   uint64_t in[3] = {0, 0, 0};
-  int count = 0, operands = 0;
-  for (; count < shape.srcs; ++count) {
-    in[count] = scalarSource(wave, instruction, shape.src[count], operands);
-    operands += shape.src[count].cls != Type::Class::Immediate;
-  }
+  int count = 0;
+  for (; count < shape.srcs; ++count)
+    in[count] = scalarSource(wave, instruction, shape.src[count], count);
   const Type &type = shape.dst[0];
   if (shape.dsts && type.old)
     in[count] = readScalar(wave, instruction.dst[0], type.width());

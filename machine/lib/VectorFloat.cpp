@@ -142,7 +142,17 @@ static uint64_t legacyMultiply(Wave &w, uint64_t a, uint64_t b) {
   return zero ? 0 : multiply<32>(w, a, b);
 }
 
-// The last step of a division: a is the quotient computed, b the denominator, c the numerator.
+// Beyond the greatest or below the smallest number, by rounding mode: away from zero or not.
+template <int Bits> static uint64_t outOfRange(const Wave &w, uint64_t sign, bool over) {
+  Rounding rounding = roundingOf<Bits>(w);
+  bool away = rounding == (sign ? kDown : kUp);
+  if (over)
+    return sign | (Fields<Bits>::inf - (away || rounding == kNearest ? 0 : 1));
+  return flushOut<Bits>(w, sign | uint64_t(away));
+}
+
+// The last step of a division: a is the quotient computed, b the denominator, c the numerator. The published pseudo-code
+// asks whether the denominator's exponent is the greatest, which cannot be there; the quotient's is what overflow leaves.
 template <int Bits> static uint64_t fixUp(Wave &w, uint64_t a, uint64_t b, uint64_t c) {
   using F = Fields<Bits>;
   uint64_t sign = (b ^ c) & F::sign;
@@ -161,7 +171,9 @@ template <int Bits> static uint64_t fixUp(Wave &w, uint64_t a, uint64_t b, uint6
   // below half of the smallest denormal
   int least = -(F::bias + F::mantissa);
   if (Bits != 16 && exponentField<Bits>(c) - exponentField<Bits>(b) < least)
-    return sign;
+    return outOfRange<Bits>(w, sign, false);
+  if (Bits != 16 && (a & F::inf) == F::inf)
+    return outOfRange<Bits>(w, sign, true);
   return sign | magnitude<Bits>(flushOut<Bits>(w, a));
 }
 

@@ -42,7 +42,7 @@ def test_loop() -> None:
 
 def test_calls() -> None:
     after = run_lines(
-        "s_call_b64 s[0:1], .Lsub\ns_mov_b32 s8, 1\ns_getpc_b64 s[2:3]\ns_add_u32 s2, s2, 20\ns_addc_u32 s3, s3, 0\n"
+        "s_call_b64 s[0:1], .Lsub\ns_mov_b32 s8, 1\ns_getpc_b64 s[2:3]\ns_add_u32 s2, s2, 16\ns_addc_u32 s3, s3, 0\n"
         "s_swappc_b64 s[0:1], s[2:3]\ns_branch .Lend\n.Lsub:\ns_add_u32 s9, s9, 5\ns_setpc_b64 s[0:1]\n.Lend:\ns_nop 0",
         sgprs={9: 0},
     )

@@ -112,7 +112,7 @@ def test_constants_of_packed_halves() -> None:
     lines = ["v_pk_add_f16 v1, v0, 1.0 op_sel_hi:[1,0]", "v_pk_add_f16 v2, v0, 1.0", "v_pk_add_u16 v3, v0, 5 op_sel_hi:[1,0]",
              "v_pk_add_f16 v4, v0, s8", "v_pk_add_f16 v5, s8, v0 op_sel:[1,0] op_sel_hi:[0,1]"]  # fmt: skip
     after = run_lines(lines, {0: a}, {8: 0x3C004400})
-    assert [hex(x) for x in after.v[1:6, 0]] == ["0x40004200", "0x3c004200", "0x3c054005", "0x40004600", "0x46004200"]
+    assert [hex(x) for x in after.v[1:6, 0]] == ["0x40004200", "0x3c004200", "0x3c054005", "0x40004600", "0x45004200"]
 
 
 @pytest.mark.parametrize("name", ["fma", "mul", "add"])
