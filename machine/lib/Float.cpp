@@ -78,7 +78,7 @@ double addToOdd(double a, double b) {
 }
 
 HostRounding::HostRounding(Rounding rounding) {
-  if (rounding == kNearest)
+  if (rounding == kNearest) // the host's own
     return;
   old = std::fegetround();
   std::fesetround(rounding == kUp ? FE_UPWARD : rounding == kDown ? FE_DOWNWARD : FE_TOWARDZERO);

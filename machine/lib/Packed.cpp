@@ -4,8 +4,8 @@
 
 namespace machine {
 
-// One element of a packed source: the half that op_sel (low result) or op_sel_hi (high result) names, negated by neg_lo or
-// neg_hi; elements of 16 bits in a word, or words of a pair.
+// One element of a packed source: the half that op_sel (low result) or op_sel_hi (high result) names, negated by
+// neg_lo or neg_hi; elements of 16 bits in a word, or words of a pair.
 struct Selection {
   uint8_t sel, neg;
 };
@@ -223,8 +223,9 @@ template <Mixed To> static void mixedFma(Run &, Wave &wave, const Instruction &i
   writeResult(wave, meant, type, out, wave.exec(), true);
 }
 
-#define PK2(name, type, ...) {name, Format::Vop3p, type " = " type " " type, withIndexing<packedOp>, LANE(return __VA_ARGS__;)}
-#define PK3(name, type, ...) {name, Format::Vop3p, type " = " type " " type " " type, withIndexing<packedOp>, LANE(return __VA_ARGS__;)}
+#define PK(name, signature, ...) {name, Format::Vop3p, signature, withIndexing<packedOp>, LANE(return __VA_ARGS__;)}
+#define PK2(name, type, ...) PK(name, type " = " type " " type, __VA_ARGS__)
+#define PK3(name, type, ...) PK(name, type " = " type " " type " " type, __VA_ARGS__)
 #define DOT(name, to, from, ...) {name, Format::Vop3p, to " = " from " " from " " to, withIndexing<dotOp>, __VA_ARGS__}
 #define DOTC(name, to, from, ...) {name, Format::Vop2, "+" to " = " from " " from, withIndexing<dotOp>, __VA_ARGS__}
 
@@ -252,10 +253,14 @@ static const OpInfo kOps[] = {
      LANE(return extremeOrNaN<16, false>(w, extremeOrNaN<16, false>(w, a, b), c);), 0, 2},
     {"v_pk_maximum3_f16", Format::Vop3p, "f16x2 = f16x2 f16x2 f16x2", withIndexing<packedOp>,
      LANE(return extremeOrNaN<16, true>(w, extremeOrNaN<16, true>(w, a, b), c);), 0, 2},
-    {"v_pk_fmac_f16", Format::Vop2, "+f16x2 = f16x2 f16x2", withIndexing<packedPlain>, LANE(return fusedMultiplyAdd<16>(w, a, b, c);)},
-    {"v_pk_fma_f32", Format::Vop3p, "f32x2 = f32x2 f32x2 f32x2", withIndexing<fastPairs<PairFma>>, LANE(return fusedMultiplyAdd<32>(w, a, b, c);)},
-    {"v_pk_mul_f32", Format::Vop3p, "f32x2 = f32x2 f32x2", withIndexing<fastPairs<PairMultiply>>, LANE(return multiply<32>(w, a, b);)},
-    {"v_pk_add_f32", Format::Vop3p, "f32x2 = f32x2 f32x2", withIndexing<fastPairs<PairAdd>>, LANE(return add<32>(w, a, b);)},
+    {"v_pk_fmac_f16", Format::Vop2, "+f16x2 = f16x2 f16x2", withIndexing<packedPlain>,
+     LANE(return fusedMultiplyAdd<16>(w, a, b, c);)},
+    {"v_pk_fma_f32", Format::Vop3p, "f32x2 = f32x2 f32x2 f32x2", withIndexing<fastPairs<PairFma>>,
+     LANE(return fusedMultiplyAdd<32>(w, a, b, c);)},
+    {"v_pk_mul_f32", Format::Vop3p, "f32x2 = f32x2 f32x2", withIndexing<fastPairs<PairMultiply>>,
+     LANE(return multiply<32>(w, a, b);)},
+    {"v_pk_add_f32", Format::Vop3p, "f32x2 = f32x2 f32x2", withIndexing<fastPairs<PairAdd>>,
+     LANE(return add<32>(w, a, b);)},
     {"v_pk_mov_b32", Format::Vop3p, "b32x2 = b32x2 b32x2", withIndexing<movePair>},
     DOT("v_dot2_f32_f16", "f32", "f16x2", dotHalves),
     {"v_dot2_f32_bf16", Format::Vop3p, "f32 = bf16x2 bf16x2 f32", withIndexing<dotOp>, dotBrains<false>, 0, 2},

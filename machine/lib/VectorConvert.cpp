@@ -33,7 +33,13 @@ template <int Bits, bool Signed> static uint64_t normalised(Wave &w, uint64_t ra
 }
 
 static uint64_t pack(uint64_t low, uint64_t high) { return (low & 0xFFFF) | (high & 0xFFFF) << 16; }
-static uint64_t truncated(Wave &w, uint64_t raw) { return flushOut<16>(w, doubleToF16(valueOf<32>(w, raw), kTruncate)); }
+static uint64_t truncated(Wave &w, uint64_t raw) {
+  return flushOut<16>(w, doubleToF16(valueOf<32>(w, raw), kTruncate));
+}
+static uint64_t clipped(uint64_t raw) { return uint64_t(int64_t(std::clamp(int32_t(raw), -32768, 32767))); }
+static uint64_t halfUp(Wave &w, uint64_t a, uint64_t, uint64_t) {
+  return toInteger<int32_t>(std::floor(toDouble<32>(add<32>(w, a, rawF32(0.5f)))));
+}
 static uint64_t insertByte(uint64_t word, uint64_t byte, uint64_t at) {
   unsigned shift = 8 * unsigned(at & 3);
   return (word & ~(0xFFull << shift)) | (byte & 0xFF) << shift;
@@ -60,7 +66,7 @@ static const OpInfo kOps[] = {
     CVT("v_cvt_u32_f64", "u32", "f64", integerOf<uint32_t, 64>),
     CVT("v_cvt_i16_f16", "i16", "f16", integerOf<int16_t, 16>),
     CVT("v_cvt_u16_f16", "u16", "f16", integerOf<uint16_t, 16>),
-    CVT("v_cvt_rpi_i32_f32", "i32", "f32", LANE(return toInteger<int32_t>(std::floor(toDouble<32>(add<32>(w, a, rawF32(0.5f)))));)),
+    CVT("v_cvt_rpi_i32_f32", "i32", "f32", halfUp),
     CVT("v_cvt_flr_i32_f32", "i32", "f32", LANE(return toInteger<int32_t>(std::floor(valueOf<32>(w, a)));)),
     CVT("v_cvt_off_f32_i4", "f32", "b32", LANE(return rawF32(float(int64_t(sext(a, 4))) / 16);)),
     CVT("v_cvt_f32_ubyte0", "f32", "b32", byteToFloat<0>),
@@ -75,8 +81,7 @@ static const OpInfo kOps[] = {
     CVT2("v_cvt_pknorm_u16_f16", "f16", pack(normalised<16, false>(w, a), normalised<16, false>(w, b))),
     CVT2("v_cvt_pkrtz_f16_f32", "f32", pack(truncated(w, a), truncated(w, b))),
     CVT2("v_cvt_pk_u16_u32", "u32", pack(std::min<uint64_t>(a, 0xFFFF), std::min<uint64_t>(b, 0xFFFF))),
-    CVT2("v_cvt_pk_i16_i32", "i32",
-         pack(uint64_t(int64_t(std::clamp(int32_t(a), -32768, 32767))), uint64_t(int64_t(std::clamp(int32_t(b), -32768, 32767))))),
+    CVT2("v_cvt_pk_i16_i32", "i32", pack(clipped(a), clipped(b))),
     {"v_cvt_pk_u8_f32", Format::Vop3, "b32 = f32 u32 b32", vectorOp, LANE(return insertByte(c, byteOf(w, a), b);)},
     {"v_cvt_pkaccum_u8_f32", Format::Vop3, "+b32 = f32 u32", vectorOp, LANE(return insertByte(c, byteOf(w, a), b);)},
     CVT2("v_pack_b32_f16", "f16", pack(a, b)),

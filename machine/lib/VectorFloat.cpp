@@ -151,8 +151,9 @@ template <int Bits> static uint64_t outOfRange(const Wave &w, uint64_t sign, boo
   return flushOut<Bits>(w, sign | uint64_t(away));
 }
 
-// The last step of a division: a is the quotient computed, b the denominator, c the numerator. The published pseudo-code
-// asks whether the denominator's exponent is the greatest, which cannot be there; the quotient's is what overflow leaves.
+// The last step of a division: a is the quotient computed, b the denominator, c the numerator. The published
+// pseudo-code asks whether the denominator's exponent is the greatest, which cannot be there; the quotient's is what
+// overflow leaves.
 template <int Bits> static uint64_t fixUp(Wave &w, uint64_t a, uint64_t b, uint64_t c) {
   using F = Fields<Bits>;
   uint64_t sign = (b ^ c) & F::sign;
@@ -230,12 +231,16 @@ static uint64_t cubeAxis(Wave &w, uint64_t a, uint64_t b, uint64_t c) {
 // --- tables ---
 
 #define UNARY(name, type, ...) {name, Format::Vop1, type " = " type, vectorOp, __VA_ARGS__}
-#define BINARY(name, format, type, ...) {name, Format::format, type " = " type " " type, vectorOp, LANE(return __VA_ARGS__;)}
-#define TERNARY(name, type, ...) {name, Format::Vop3, type " = " type " " type " " type, vectorOp, LANE(return __VA_ARGS__;)}
+#define OP(name, format, signature, ...) {name, Format::format, signature, vectorOp, LANE(return __VA_ARGS__;)}
+#define BINARY(name, format, type, ...) OP(name, format, type " = " type " " type, __VA_ARGS__)
+#define TERNARY(name, type, ...) OP(name, Vop3, type " = " type " " type " " type, __VA_ARGS__)
 #define TERNARYK(name, type, ...) \
   {name, Format::Vop3, type " = " type " " type " " type, vectorOp, LANE(return __VA_ARGS__;), kKeepHigh}
-#define ROUND(name, F) UNARY(name "_f16", "f16", rounded<16, F>), UNARY(name "_f32", "f32", rounded<32, F>), UNARY(name "_f64", "f64", rounded<64, F>)
-#define TRANS(name, F) UNARY(name "_f16", "f16", transcendental<16, F>), UNARY(name "_f32", "f32", transcendental<32, F>)
+#define ROUND(name, F)                                                                                                 \
+  UNARY(name "_f16", "f16", rounded<16, F>), UNARY(name "_f32", "f32", rounded<32, F>),                                \
+      UNARY(name "_f64", "f64", rounded<64, F>)
+#define TRANS(name, F)                                                                                                 \
+  UNARY(name "_f16", "f16", transcendental<16, F>), UNARY(name "_f32", "f32", transcendental<32, F>)
 #define QUICK(name, Op, ...) {name, Format::Vop2, "f32 = f32 f32", fastVector<Op>, LANE(return __VA_ARGS__;)}
 
 static const OpInfo kOps[] = {

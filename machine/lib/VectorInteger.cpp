@@ -97,7 +97,8 @@ static uint64_t shiftPack(uint64_t a, uint64_t b, uint64_t by, int64_t least, in
 #define OP3K(name, signature, ...) {name, Format::Vop3, signature, vectorOp, LANE(return __VA_ARGS__;), kKeepHigh}
 #define QUICK(name, format, signature, Op) {name, Format::format, signature, fastVector<Op>, Op::lane}
 // With clamp the sum saturates, so the generic way gets the exact one.
-#define QUICKX(name, format, signature, Op, ...) {name, Format::format, signature, fastVector<Op>, LANE(return __VA_ARGS__;)}
+#define QUICKX(name, format, signature, Op, ...)                                                                       \
+  {name, Format::format, signature, fastVector<Op>, LANE(return __VA_ARGS__;)}
 
 static const OpInfo kOps[] = {
     QUICK("v_mov_b32", Vop1, "b32 = b32", MovB32),
@@ -110,7 +111,8 @@ static const OpInfo kOps[] = {
     OP1("v_ffbh_u32", "u32", "u32", leading(a)),
     OP1("v_ffbl_b32", "u32", "b32", a ? uint64_t(__builtin_ctzll(a)) : ~0ull),
     OP1("v_ffbh_i32", "u32", "i32", leading(uint64_t(I(a) ^ (I(a) >> 31)))),
-    OP1("v_sat_pk_u8_i16", "b16", "i16x2", saturateByte(int16_t(a), 0, 255) | saturateByte(int16_t(a >> 16), 0, 255) << 8),
+    OP1("v_sat_pk_u8_i16", "b16", "i16x2",
+        saturateByte(int16_t(a), 0, 255) | saturateByte(int16_t(a >> 16), 0, 255) << 8),
 
     QUICK("v_and_b32", Vop2, "b32 = b32 b32", AndB32),
     QUICK("v_or_b32", Vop2, "b32 = b32 b32", OrB32),
@@ -194,8 +196,10 @@ static const OpInfo kOps[] = {
     OP3K("v_min3_u16", "u16 = u16 u16 u16", std::min({a, b, c})),
     OP3K("v_max3_u16", "u16 = u16 u16 u16", std::max({a, b, c})),
     OP3K("v_med3_u16", "u16 = u16 u16 u16", middle(a, b, c)),
-    {"v_ashr_pk_i8_i32", Format::Vop3, "b16 = i32 i32 u32", vectorOp, LANE(return shiftPack(a, b, c, -128, 127);), kKeepHigh, 2},
-    {"v_ashr_pk_u8_i32", Format::Vop3, "b16 = i32 i32 u32", vectorOp, LANE(return shiftPack(a, b, c, 0, 255);), kKeepHigh, 2},
+    {"v_ashr_pk_i8_i32", Format::Vop3, "b16 = i32 i32 u32", vectorOp, LANE(return shiftPack(a, b, c, -128, 127);),
+     kKeepHigh, 2},
+    {"v_ashr_pk_u8_i32", Format::Vop3, "b16 = i32 i32 u32", vectorOp, LANE(return shiftPack(a, b, c, 0, 255);),
+     kKeepHigh, 2},
 };
 
 Table vectorIntegerOps() { return {kOps, sizeof kOps / sizeof *kOps}; }

@@ -1,4 +1,4 @@
-// Vector instructions that are more than one function of each lane: carries, lanes of other lanes, scalars, division's scaling.
+// Vector instructions that are more than a function of each lane: carries, other lanes, scalars, division's scaling.
 #include "machine/Arithmetic.h"
 #include "machine/Fast.h"
 
@@ -30,7 +30,8 @@ static uint64_t difference(uint64_t a, uint64_t b, uint64_t borrow) { return a -
 static uint64_t reversed(uint64_t a, uint64_t b, uint64_t borrow) { return b - a - borrow; }
 
 // a * b + c with 65 bits of result.
-template <class Wide, class Word, class Long> static void multiplyAdd64(Run &, Wave &wave, const Instruction &instruction) {
+template <class Wide, class Word, class Long>
+static void multiplyAdd64(Run &, Wave &wave, const Instruction &instruction) {
   const Shape &shape = shapeOf(instruction.op);
   Values in[kSources], out = {};
   uint64_t lanes = readSources(wave, instruction, shape, in), carries = 0;
@@ -53,7 +54,8 @@ static void selectByMask(Run &run, Wave &wave, const Instruction &instruction) {
   if (!isPlain(wave, instruction))
     return vectorOp(run, wave, instruction);
   alignas(64) uint32_t buffers[2][kLanes], out[kLanes];
-  const uint32_t *clear = rowOf(wave, instruction.src[0], buffers[0]), *set = rowOf(wave, instruction.src[1], buffers[1]);
+  const uint32_t *clear = rowOf(wave, instruction.src[0], buffers[0]);
+  const uint32_t *set = rowOf(wave, instruction.src[1], buffers[1]);
   uint64_t mask = readScalar(wave, instruction.src[2], 64);
   for (int half = 0; half < 2; ++half) {
     uint32_t bits = uint32_t(mask >> 32 * half);
@@ -195,9 +197,9 @@ template <int Bits> static Scaling scalingOf(double value, double below, double 
     s.power = value == below ? power : 0;
   } else if (isDenormal<Bits>(b)) {
     s.power = power;
-  } else if (inverseTiny && quotientTiny) {
+  } else if (inverseTiny && quotientTiny) { // the text says up, where the denominator would overflow
     s.undo = true;
-    s.power = value == below ? power : 0;
+    s.power = value == below ? -power : 0;
   } else if (inverseTiny) {
     s.power = -power;
   } else if (quotientTiny) {
@@ -228,6 +230,30 @@ template <int Bits> static void divideScale(Run &, Wave &wave, const Instruction
   writeScalar(wave, instruction.dst[1], undo, 64);
 }
 
+// (a * b + c) * 2^power in f64, rounded once: the fused sum, with a bit far below its last one that says where the
+// exact sum lies, is scaled and then rounded.
+static double scaledSum(double a, double b, double c, int power, Rounding rounding) {
+  double sum = std::fma(a, b, c), product = a * b, low = std::fma(a, b, -product);
+  double whole = product + c, part = whole - product, lost = (product - (whole - part)) + (c - part);
+  long double error = ((long double)whole - sum + lost) + low, value = sum;
+  if (error != 0)
+    value += std::copysign(std::ldexp(std::fabs((long double)sum), -60), error);
+  HostRounding host(rounding);
+  volatile long double scaled = std::ldexp(value, power);
+  return double(scaled);
+}
+
+template <int Bits> static uint64_t scaledFma(const Wave &wave, uint64_t a, uint64_t b, uint64_t c, int power) {
+  uint64_t sum = fusedMultiplyAdd<Bits>(wave, a, b, c);
+  if (isNaN<Bits>(sum) || isInf<Bits>(sum) || isZero<Bits>(sum))
+    return sum;
+  for (uint64_t *source : {&a, &b, &c})
+    *source = flushIn<Bits>(wave, *source);
+  if constexpr (Bits == 32)
+    return finish<32>(wave, std::ldexp(addToOdd(double(asF32(a)) * asF32(b), asF32(c)), power));
+  return flushOut<64>(wave, rawF64(scaledSum(asF64(a), asF64(b), asF64(c), power, roundingOf<64>(wave))));
+}
+
 // The published pseudo-code scales by 2^32 (2^64 in f64), which does not undo v_div_scale; what makes a division come
 // out right, and later generations' text says, is twice that, down where the quotient is small.
 template <int Bits> static void divideFma(Run &, Wave &wave, const Instruction &instruction) {
@@ -235,15 +261,16 @@ template <int Bits> static void divideFma(Run &, Wave &wave, const Instruction &
   constexpr int power = Bits == 32 ? 64 : 128;
   Values in[kSources], out = {};
   uint64_t lanes = readSources(wave, instruction, shape, in), scaled = wave.vcc();
-  HostRounding rounding(roundingOf<Bits>(wave));
   for (int lane = 0; lane < kLanes; ++lane) {
     if (!(lanes >> lane & 1))
       continue;
-    uint64_t c = in[2][lane];
-    out[lane] = fusedMultiplyAdd<Bits>(wave, in[0][lane], in[1][lane], c);
-    if (scaled >> lane & 1 && !isNaN<Bits>(out[lane])) {
-      int by = exponentField<Bits>(c) > Fields<Bits>::bias ? power : -power;
-      out[lane] = finish<Bits>(wave, std::ldexp(toDouble<Bits>(out[lane]), by));
+    uint64_t a = in[0][lane], b = in[1][lane], c = in[2][lane];
+    bool large = exponentField<Bits>(c) > Fields<Bits>::bias;
+    if (scaled >> lane & 1) {
+      out[lane] = scaledFma<Bits>(wave, a, b, c, large ? power : -power);
+    } else {
+      HostRounding rounding(roundingOf<Bits>(wave));
+      out[lane] = fusedMultiplyAdd<Bits>(wave, a, b, c);
     }
   }
   modifyResult(wave, instruction, shape.dst[0], out);
@@ -263,7 +290,8 @@ static const OpInfo kOps[] = {
     CARRY_IN("v_addc_co_u32", sum),
     CARRY_IN("v_subb_co_u32", difference),
     CARRY_IN("v_subbrev_co_u32", reversed),
-    {"v_mad_u64_u32", Format::Vop3, "u64 sbool = u32 u32 u64", withIndexing<multiplyAdd64<UnsignedWide, uint32_t, uint64_t>>},
+    {"v_mad_u64_u32", Format::Vop3, "u64 sbool = u32 u32 u64",
+     withIndexing<multiplyAdd64<UnsignedWide, uint32_t, uint64_t>>},
     {"v_mad_i64_i32", Format::Vop3, "i64 sbool = i32 i32 i64", withIndexing<multiplyAdd64<Wide, int32_t, int64_t>>},
     {"v_readfirstlane_b32", Format::Vop1, "b32 = b32", withIndexing<readFirstLane>},
     {"v_readlane_b32", Format::Vop3, "b32 = b32 u32", withIndexing<readLane>},

@@ -1,7 +1,7 @@
 // Floating-point operations on raw bits as the vector ALU does them: denormals and rounding by MODE, quiet NaNs.
 //
-// A NaN result is the first NaN source, made quiet. A result that is no number without a NaN source is 0xFFC00000 (and its
-// like in f16 and f64), what CDNA3's v_div_fixup names for 0/0.
+// A NaN result is the first NaN source, made quiet. A result that is no number without a NaN source is 0xFFC00000
+// (and its like in f16 and f64), what CDNA3's v_div_fixup names for 0/0.
 #pragma once
 #include "machine/Lanes.h"
 

@@ -1,4 +1,4 @@
-// The short way for instructions that are executed most: whole rows, no modifiers, in loops that the compiler vectorises.
+// The short way for instructions executed most: whole rows, no modifiers, in loops that the compiler vectorises.
 #pragma once
 #include "machine/Lanes.h"
 
@@ -32,8 +32,8 @@ inline bool anyNaN(const uint32_t *values) {
   return any;
 }
 
-// Op: `sources`, `isFloat` (f32: the long way where a NaN comes out), run(a, b, c) on words. With `accumulates` c is the
-// destination.
+// Op: `sources`, `isFloat` (f32: the long way where a NaN comes out), run(a, b, c) on words. With `accumulates` c is
+// the destination.
 template <class Op> void fastVector(Run &run, Wave &wave, const Instruction &instruction) {
   if (!isPlain(wave, instruction) || (Op::isFloat && !isPlainF32(wave)))
     return vectorOp(run, wave, instruction);
@@ -60,7 +60,9 @@ template <class Op> void fastVector(Run &run, Wave &wave, const Instruction &ins
       (void)a, (void)b, (void)c;                                                                                       \
       return __VA_ARGS__;                                                                                              \
     }                                                                                                                  \
-    static uint64_t lane(Wave &, uint64_t a, uint64_t b, uint64_t c) { return run(uint32_t(a), uint32_t(b), uint32_t(c)); } \
+    static uint64_t lane(Wave &, uint64_t a, uint64_t b, uint64_t c) {                                                 \
+      return run(uint32_t(a), uint32_t(b), uint32_t(c));                                                               \
+    }                                                                                                                  \
   }
 
 // A lane function written in place: w is the wave, a, b, c the arguments.

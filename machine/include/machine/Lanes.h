@@ -60,8 +60,8 @@ uint64_t readSources(const Wave &wave, const Instruction &instruction, const Sha
 
 // omod, clamp (saturation for integers: values are exact and sign-extended).
 void modifyResult(const Wave &wave, const Instruction &instruction, const Type &type, Values &values);
-// dst[0] in `lanes`: SDWA destination, half selection by op_sel. `keepHigh`: a 16-bit result leaves the other half as it
-// is; most instructions zero the high half.
+// dst[0] in `lanes`: SDWA destination, half selection by op_sel. `keepHigh`: a 16-bit result leaves the other half
+// as it is; most instructions zero the high half.
 void writeResult(Wave &wave, const Instruction &instruction, const Type &type, const Values &values, uint64_t lanes,
                  bool keepHigh = false);
 // Row `row` in `lanes`.

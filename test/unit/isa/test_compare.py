@@ -10,11 +10,31 @@ from alu import EDGES_32, EDGES_F16, EDGES_F32, EDGES_F64, pairs
 from snippet import LANES, MODE, Registers, run_lines
 
 M64 = (1 << 64) - 1
-EDGES_64 = np.concatenate([EDGES_32.astype(np.uint64), ~EDGES_32.astype(np.uint64), EDGES_32.astype(np.uint64) << np.uint64(32)])
-RAW = {"f16": EDGES_F16, "f32": EDGES_F32, "f64": EDGES_F64, "i16": EDGES_F16, "u16": EDGES_F16, "i32": EDGES_32, "u32": EDGES_32,
-       "i64": EDGES_64, "u64": EDGES_64}  # fmt: skip
-KINDS = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i16": np.int16, "u16": np.uint16, "i32": np.int32, "u32": np.uint32,
-         "i64": np.int64, "u64": np.uint64}  # fmt: skip
+EDGES_64 = np.concatenate(
+    [EDGES_32.astype(np.uint64), ~EDGES_32.astype(np.uint64), EDGES_32.astype(np.uint64) << np.uint64(32)]
+)
+RAW = {
+    "f16": EDGES_F16,
+    "f32": EDGES_F32,
+    "f64": EDGES_F64,
+    "i16": EDGES_F16,
+    "u16": EDGES_F16,
+    "i32": EDGES_32,
+    "u32": EDGES_32,
+    "i64": EDGES_64,
+    "u64": EDGES_64,
+}
+KINDS = {
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "i16": np.int16,
+    "u16": np.uint16,
+    "i32": np.int32,
+    "u32": np.uint32,
+    "i64": np.int64,
+    "u64": np.uint64,
+}
 
 Condition = Callable[[np.ndarray, np.ndarray], np.ndarray]
 COMMON: dict[str, Condition] = {
@@ -63,8 +83,11 @@ def test_condition(condition: str, type: str) -> None:
     for a, b in _batches(type):
         with np.errstate(all="ignore"):
             want = _mask(rule(a.view(KINDS[type]), b.view(KINDS[type])))
-        lines = [f"v_cmp_{condition}_{type}_e32 vcc, {v[0]}, {v[1]}", f"v_cmp_{condition}_{type}_e64 s[8:9], {v[1]}, {v[0]}",
-                 f"v_cmpx_{condition}_{type}_e64 s[10:11], {v[0]}, {v[1]}"]  # fmt: skip
+        lines = [
+            f"v_cmp_{condition}_{type}_e32 vcc, {v[0]}, {v[1]}",
+            f"v_cmp_{condition}_{type}_e64 s[8:9], {v[1]}, {v[0]}",
+            f"v_cmpx_{condition}_{type}_e64 s[10:11], {v[0]}, {v[1]}",
+        ]
         after = _run(lines, a, b, exec)
         with np.errstate(all="ignore"):
             swapped = _mask(rule(b.view(KINDS[type]), a.view(KINDS[type])))
@@ -76,7 +99,11 @@ def test_condition(condition: str, type: str) -> None:
 def test_scalars_and_modifiers() -> None:
     a = EDGES_F32[np.arange(LANES) % len(EDGES_F32)]
     x = a.view(np.float32)
-    lines = ["v_cmp_lt_f32_e64 s[8:9], -v0, |v0|", "v_cmp_gt_f32_e32 vcc, 1.0, v0", "v_cmp_eq_u32_e64 s[10:11], s20, v0"]
+    lines = [
+        "v_cmp_lt_f32_e64 s[8:9], -v0, |v0|",
+        "v_cmp_gt_f32_e32 vcc, 1.0, v0",
+        "v_cmp_eq_u32_e64 s[10:11], s20, v0",
+    ]
     after = run_lines(lines, {0: a}, {20: 0x3F800000})
     with np.errstate(all="ignore"):
         assert after.pair(8) == _mask(-x < np.abs(x))
@@ -108,7 +135,11 @@ def test_class(type: str) -> None:
     for a, _ in _batches(type):
         classes = [_class(int(x), bits) for x in a]
         for bit in range(10):
-            lines = [f"v_cmp_class_{type}_e64 s[8:9], {source}, {1 << bit}" if bit < 7 else f"v_cmp_class_{type}_e64 s[8:9], {source}, s20"]
+            lines = [
+                f"v_cmp_class_{type}_e64 s[8:9], {source}, {1 << bit}"
+                if bit < 7
+                else f"v_cmp_class_{type}_e64 s[8:9], {source}, s20"
+            ]
             lines += [f"v_cmpx_class_{type}_e64 s[10:11], {source}, s20"]
             after = run_lines(lines, {0: a}, {20: 1 << bit})
             want = _mask(np.array([c == bit for c in classes]))

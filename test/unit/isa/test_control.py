@@ -28,7 +28,9 @@ M64 = (1 << 64) - 1
     ],
 )
 def test_branch(setup: str, branch: str, taken: bool) -> None:
-    after = run_lines(f"s_mov_b32 s1, 1\n{setup}\n{branch} .Lend\ns_mov_b32 s1, 2\n.Lend:\ns_mov_b32 s2, 3", sgprs={0: 9})
+    after = run_lines(
+        f"s_mov_b32 s1, 1\n{setup}\n{branch} .Lend\ns_mov_b32 s1, 2\n.Lend:\ns_mov_b32 s2, 3", sgprs={0: 9}
+    )
     assert (after.s[1] == 1) == taken and after.s[2] == 3
 
 
@@ -59,7 +61,8 @@ def test_trap_and_halt() -> None:
         run_lines("s_trap 2")
     with pytest.raises(IsaError, match="s_sethalt"):
         run_lines("s_sethalt 1")
-    run_lines("s_sethalt 0\ns_sleep 1\ns_setprio 3\ns_sendmsg sendmsg(MSG_INTERRUPT)\ns_icache_inv\ns_wakeup\nv_nop\nv_clrexcp")
+    hints = ["s_sethalt 0", "s_sleep 1", "s_setprio 3", "s_sendmsg sendmsg(MSG_INTERRUPT)", "s_icache_inv", "s_wakeup"]
+    run_lines([*hints, "v_nop", "v_clrexcp"])
 
 
 SAVES = {
@@ -96,12 +99,20 @@ def test_write_exec() -> None:
 
 def test_mode_register() -> None:
     after = run_lines(
-        ["s_getreg_b32 s0, hwreg(HW_REG_MODE)", "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 0",
-         "s_getreg_b32 s1, hwreg(HW_REG_MODE, 0, 10)", "v_add_f32_e32 v1, v0, v0", "s_mov_b32 s8, 3",
-         "s_setreg_b32 hwreg(HW_REG_MODE, 4, 2), s8", "v_add_f32_e32 v2, v0, v0",
-         "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 3", "v_add_f32_e32 v3, 1.0, v4", "s_getreg_b32 s2, hwreg(HW_REG_MODE, 0, 2)"],
+        [
+            "s_getreg_b32 s0, hwreg(HW_REG_MODE)",
+            "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 0",
+            "s_getreg_b32 s1, hwreg(HW_REG_MODE, 0, 10)",
+            "v_add_f32_e32 v1, v0, v0",
+            "s_mov_b32 s8, 3",
+            "s_setreg_b32 hwreg(HW_REG_MODE, 4, 2), s8",
+            "v_add_f32_e32 v2, v0, v0",
+            "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 3",
+            "v_add_f32_e32 v3, 1.0, v4",
+            "s_getreg_b32 s2, hwreg(HW_REG_MODE, 0, 2)",
+        ],
         {0: 1, 4: 0x33C00000},
-    )  # fmt: skip
+    )
     assert (after.s[0], after.s[1], after.s[2]) == (0x3F0, 0x3C0, 3)
     assert (after.v[1, 0], after.v[2, 0], after.v[3, 0]) == (0, 2, 0x3F800000)
     with pytest.raises(IsaError, match="hardware register 5"):
@@ -109,20 +120,30 @@ def test_mode_register() -> None:
 
 
 def test_status_register() -> None:
-    after = run_lines("s_cmp_eq_u32 s0, s0\ns_mov_b64 vcc, 0\ns_getreg_b32 s1, hwreg(HW_REG_STATUS, 0, 11)", sgprs={0: 1})
+    after = run_lines(
+        "s_cmp_eq_u32 s0, s0\ns_mov_b64 vcc, 0\ns_getreg_b32 s1, hwreg(HW_REG_STATUS, 0, 11)", sgprs={0: 1}
+    )
     assert after.s[1] == 1 | 1 << 10
 
 
 def test_special_sources() -> None:
-    after = run_lines("s_mov_b64 s[0:1], src_shared_base\ns_mov_b64 s[2:3], src_private_base\ns_mov_b64 vcc, 0\n"
-                      "v_mov_b32_e32 v0, vcc_lo\ns_mov_b32 s4, src_shared_base")  # fmt: skip
+    after = run_lines(
+        "s_mov_b64 s[0:1], src_shared_base\ns_mov_b64 s[2:3], src_private_base\ns_mov_b64 vcc, 0\n"
+        "v_mov_b32_e32 v0, vcc_lo\ns_mov_b32 s4, src_shared_base"
+    )
     assert after.pair(0) == 1 << 48 and after.pair(2) == 2 << 48 and after.s[4] == 0
 
 
 def test_indexed_scalars() -> None:
     start = {i: 100 + i for i in range(16)}
     after = run_lines(
-        ["s_mov_b32 m0, 4", "s_movrels_b32 s20, s1", "s_movrels_b64 s[22:23], s[2:3]", "s_movreld_b32 s8, s0", "s_movreld_b64 s[10:11], s[0:1]"],
+        [
+            "s_mov_b32 m0, 4",
+            "s_movrels_b32 s20, s1",
+            "s_movrels_b64 s[22:23], s[2:3]",
+            "s_movreld_b32 s8, s0",
+            "s_movreld_b64 s[10:11], s[0:1]",
+        ],
         sgprs=start,
     )
     assert [int(after.s[i]) for i in (20, 22, 23, 12, 14, 15)] == [105, 106, 107, 100, 100, 101]
@@ -133,20 +154,33 @@ def test_indexed_scalars() -> None:
 def test_indexed_vectors() -> None:
     rows = {i: words(LANES, i) for i in range(12)}
     after = run_lines(
-        ["s_set_gpr_idx_on s0, gpr_idx(SRC0)", "v_mov_b32_e32 v20, v1", "v_add_u32_e32 v21, v2, v3", "s_set_gpr_idx_mode gpr_idx(DST)",
-         "v_mov_b32_e32 v22, v1", "s_set_gpr_idx_idx s1", "v_mov_b32_e32 v22, v2", "v_cmp_eq_u32_e32 vcc, v0, v0",
-         "s_set_gpr_idx_mode gpr_idx(SRC0,SRC1)", "v_pk_add_u16 v30, v0, v1", "v_cmp_gt_u32_e64 s[8:9], v0, v5", "s_set_gpr_idx_off",
-         "v_mov_b32_e32 v31, v1"],
+        [
+            "s_set_gpr_idx_on s0, gpr_idx(SRC0)",
+            "v_mov_b32_e32 v20, v1",
+            "v_add_u32_e32 v21, v2, v3",
+            "s_set_gpr_idx_mode gpr_idx(DST)",
+            "v_mov_b32_e32 v22, v1",
+            "s_set_gpr_idx_idx s1",
+            "v_mov_b32_e32 v22, v2",
+            "v_cmp_eq_u32_e32 vcc, v0, v0",
+            "s_set_gpr_idx_mode gpr_idx(SRC0,SRC1)",
+            "v_pk_add_u16 v30, v0, v1",
+            "v_cmp_gt_u32_e64 s[8:9], v0, v5",
+            "s_set_gpr_idx_off",
+            "v_mov_b32_e32 v31, v1",
+        ],
         rows,
         {0: 5, 1: 6},
         m0=0,
-    )  # fmt: skip
+    )
     check_bits(after.v[20], rows[6])
     check_bits(after.v[21], rows[7] + rows[3])
     check_bits(after.v[22 + 5], rows[1])
     check_bits(after.v[22 + 6], rows[2])
     check_bits(after.v[30], (rows[6].view(np.uint16) + rows[7].view(np.uint16)).view(np.uint32))
-    assert after.vcc == M64 and after.pair(8) == sum(int(x > y) << i for i, (x, y) in enumerate(zip(rows[6], rows[11], strict=True)))
+    assert after.vcc == M64 and after.pair(8) == sum(
+        int(x > y) << i for i, (x, y) in enumerate(zip(rows[6], rows[11], strict=True))
+    )
     check_bits(after.v[31], rows[1])
     with pytest.raises(IsaError, match="past the last register"):
         run_lines("s_set_gpr_idx_on s0, gpr_idx(SRC0)\nv_mov_b32_e32 v20, v1", {1: 0}, {0: 255}, m0=0)

@@ -37,7 +37,9 @@ CONTROLS["row_bcast:15"] = [None] * 16 + [15] * 16 + [31] * 16 + [47] * 16
 CONTROLS["row_bcast:31"] = [None] * 32 + [31] * 32
 
 
-def _expected(sources: list[int | None], a: np.ndarray, old: int, exec: int, rows: int, banks: int, bound: bool) -> np.ndarray:
+def _expected(
+    sources: list[int | None], a: np.ndarray, old: int, exec: int, rows: int, banks: int, bound: bool
+) -> np.ndarray:
     out = np.full(LANES, old, np.uint32)
     for lane, source in enumerate(sources):
         if not exec >> lane & 1 or not rows >> lane // 16 & 1 or not banks >> lane // 4 % 4 & 1:
@@ -54,9 +56,17 @@ def _expected(sources: list[int | None], a: np.ndarray, old: int, exec: int, row
 def test_dpp(control: str, exec: int) -> None:
     a = words(LANES, 1)
     lines, wants = [], []
-    for rows, banks, bound in ((15, 15, False), (15, 15, True), (0b1010, 15, False), (15, 0b0110, True), (0b0111, 0b1101, False)):
-        lines.append(f"v_mov_b32_dpp v{len(lines) + 1}, v0 {control} row_mask:{rows:#x} bank_mask:{banks:#x}"
-                     + (" bound_ctrl:1" if bound else ""))  # fmt: skip
+    for rows, banks, bound in (
+        (15, 15, False),
+        (15, 15, True),
+        (0b1010, 15, False),
+        (15, 0b0110, True),
+        (0b0111, 0b1101, False),
+    ):
+        lines.append(
+            f"v_mov_b32_dpp v{len(lines) + 1}, v0 {control} row_mask:{rows:#x} bank_mask:{banks:#x}"
+            + (" bound_ctrl:1" if bound else "")
+        )
         wants.append(_expected(CONTROLS[control], a, 777, exec, rows, banks, bound))
     after = run_lines(lines, {0: a, **{i + 1: 777 for i in range(len(lines))}}, exec=exec)
     for i, want in enumerate(wants):
@@ -67,12 +77,14 @@ def test_dpp_in_arithmetic() -> None:
     """The first source goes through DPP, then its modifiers; the destination is read where it accumulates."""
     a = np.random.default_rng(2).standard_normal(LANES).astype(np.float32)
     b = np.random.default_rng(3).standard_normal(LANES).astype(np.float32)
-    lines = ["v_add_f32_dpp v2, v0, v1 row_ror:1 row_mask:0xf bank_mask:0xf",
-             "v_sub_f32_dpp v3, -|v0|, v1 row_mirror row_mask:0xf bank_mask:0xf",
-             "v_mac_f16_dpp v4, v0, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
-             "v_cmp_lt_f32_e32 vcc, 0, v0",
-             "v_cndmask_b32_dpp v5, v0, v1, vcc row_shl:1 row_mask:0xf bank_mask:0xf bound_ctrl:1",
-             "v_add_co_u32_dpp v6, vcc, v0, v1 row_shr:1 row_mask:0xf bank_mask:0xf"]  # fmt: skip
+    lines = [
+        "v_add_f32_dpp v2, v0, v1 row_ror:1 row_mask:0xf bank_mask:0xf",
+        "v_sub_f32_dpp v3, -|v0|, v1 row_mirror row_mask:0xf bank_mask:0xf",
+        "v_mac_f16_dpp v4, v0, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
+        "v_cmp_lt_f32_e32 vcc, 0, v0",
+        "v_cndmask_b32_dpp v5, v0, v1, vcc row_shl:1 row_mask:0xf bank_mask:0xf bound_ctrl:1",
+        "v_add_co_u32_dpp v6, vcc, v0, v1 row_shr:1 row_mask:0xf bank_mask:0xf",
+    ]
     after = run_lines([x for x in lines if "mac" not in x], {0: a, 1: b, 6: 1})
     rolled = a.reshape(4, 16)[:, np.arange(16) - 1].reshape(-1)
     mirrored = a.reshape(4, 16)[:, ::-1].reshape(-1)
@@ -103,8 +115,11 @@ def test_reduction_by_dpp() -> None:
     a = words(LANES, 5)
     steps = ["quad_perm:[1,0,3,2]", "quad_perm:[2,3,0,1]", "row_half_mirror", "row_mirror"]
     lines = [f"v_add_u32_dpp v0, v0, v0 {s} row_mask:0xf bank_mask:0xf" for s in steps]
-    lines += ["v_add_u32_dpp v0, v0, v0 row_bcast:15 row_mask:0xa bank_mask:0xf",
-              "v_add_u32_dpp v0, v0, v0 row_bcast:31 row_mask:0xc bank_mask:0xf", "v_readlane_b32 s0, v0, 63"]  # fmt: skip
+    lines += [
+        "v_add_u32_dpp v0, v0, v0 row_bcast:15 row_mask:0xa bank_mask:0xf",
+        "v_add_u32_dpp v0, v0, v0 row_bcast:31 row_mask:0xc bank_mask:0xf",
+        "v_readlane_b32 s0, v0, 63",
+    ]
     after = run_lines(lines, {0: a})
     assert after.s[0] == np.sum(a, dtype=np.uint32)
 
@@ -124,9 +139,11 @@ def _select(x: np.ndarray, sel: str, sext: bool) -> np.ndarray:
 @pytest.mark.parametrize("sel", SELECTIONS)
 def test_sdwa_sources(sel: str) -> None:
     a, b = words(LANES, 6), words(LANES, 7)
-    lines = [f"v_add_u32_sdwa v2, v0, v1 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:{sel} src1_sel:DWORD",
-             f"v_add_u32_sdwa v3, sext(v0), v1 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:{sel} src1_sel:WORD_1",
-             f"v_lshlrev_b32_sdwa v4, v1, sext(v0) dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_2 src1_sel:{sel}"]  # fmt: skip
+    lines = [
+        f"v_add_u32_sdwa v2, v0, v1 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:{sel} src1_sel:DWORD",
+        f"v_add_u32_sdwa v3, sext(v0), v1 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:{sel} src1_sel:WORD_1",
+        f"v_lshlrev_b32_sdwa v4, v1, sext(v0) dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_2 src1_sel:{sel}",
+    ]
     after = run_lines(lines, {0: a, 1: b})
     check_bits(after.v[2], _select(a, sel, False) + b)
     check_bits(after.v[3], _select(a, sel, True) + (b >> np.uint32(16)))
@@ -137,7 +154,10 @@ def test_sdwa_sources(sel: str) -> None:
 def test_sdwa_destinations(sel: str) -> None:
     a, b, old = words(LANES, 8), words(LANES, 9), words(LANES, 10)
     unused = ("UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE")
-    lines = [f"v_add_u32_sdwa v{2 + i}, v0, v1 dst_sel:{sel} dst_unused:{u} src0_sel:DWORD src1_sel:DWORD" for i, u in enumerate(unused)]
+    lines = [
+        f"v_add_u32_sdwa v{2 + i}, v0, v1 dst_sel:{sel} dst_unused:{u} src0_sel:DWORD src1_sel:DWORD"
+        for i, u in enumerate(unused)
+    ]
     after = run_lines(lines, {0: a, 1: b, 2: old, 3: old, 4: old})
     total = a + b
     bits = {"B": 8, "W": 16, "D": 32}[sel[0]]
@@ -156,11 +176,13 @@ def test_sdwa_floats() -> None:
     rng = np.random.default_rng(11)
     a, b = (rng.standard_normal((LANES, 2)).astype(np.float16) for _ in range(2))
     raw = [np.ascontiguousarray(x).view(np.uint32)[:, 0] for x in (a, b)]
-    lines = ["v_add_f16_sdwa v2, v0, v1 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1 src1_sel:WORD_0",
-             "v_mul_f16_sdwa v3, -v0, |v1| dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_1",
-             "v_cvt_f32_f16_sdwa v4, v0 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1",
-             "v_cmp_lt_f16_sdwa vcc, v0, v1 src0_sel:WORD_1 src1_sel:WORD_1",
-             "v_cmp_eq_u32_sdwa s[8:9], v0, v0 src0_sel:WORD_1 src1_sel:DWORD"]  # fmt: skip
+    lines = [
+        "v_add_f16_sdwa v2, v0, v1 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1 src1_sel:WORD_0",
+        "v_mul_f16_sdwa v3, -v0, |v1| dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_1",
+        "v_cvt_f32_f16_sdwa v4, v0 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1",
+        "v_cmp_lt_f16_sdwa vcc, v0, v1 src0_sel:WORD_1 src1_sel:WORD_1",
+        "v_cmp_eq_u32_sdwa s[8:9], v0, v0 src0_sel:WORD_1 src1_sel:DWORD",
+    ]
     after = run_lines(lines, {0: raw[0], 1: raw[1], 3: raw[0]})
     check_bits(after.v[2], (a[:, 1] + b[:, 0]).view(np.uint16))
     check_bits(after.v[3] >> np.uint32(16), (-a[:, 0] * np.abs(b[:, 1])).view(np.uint16))
@@ -174,8 +196,12 @@ def test_half_selection_of_vop3() -> None:
     rng = np.random.default_rng(12)
     a, b, c = (rng.standard_normal((LANES, 2)).astype(np.float16) for _ in range(3))
     raw = [np.ascontiguousarray(x).view(np.uint32)[:, 0] for x in (a, b, c)]
-    lines = ["v_max3_f16 v4, v0, v1, v2 op_sel:[1,0,1,0]", "v_max3_f16 v5, v0, -v1, v2 op_sel:[0,1,0,1]",
-             "v_add_f16_e64 v6, v0, v1 op_sel:[1,1,1]", "v_mad_i32_i16 v7, v0, v1, 5 op_sel:[1,0,0,0]"]  # fmt: skip
+    lines = [
+        "v_max3_f16 v4, v0, v1, v2 op_sel:[1,0,1,0]",
+        "v_max3_f16 v5, v0, -v1, v2 op_sel:[0,1,0,1]",
+        "v_add_f16_e64 v6, v0, v1 op_sel:[1,1,1]",
+        "v_mad_i32_i16 v7, v0, v1, 5 op_sel:[1,0,0,0]",
+    ]
     after = run_lines(lines, {0: raw[0], 1: raw[1], 2: raw[2], 4: 0x11112222, 5: 0x11112222, 6: 0x11112222})
     m = np.maximum(np.maximum(a[:, 1], b[:, 0]), c[:, 1]).view(np.uint16).astype(np.uint32)
     check_bits(after.v[4], m | np.uint32(0x11110000))

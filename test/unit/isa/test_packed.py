@@ -10,8 +10,10 @@ from alu import EDGES_32, EDGES_F16, EDGES_F32, apply, check_bits, check_floats,
 from snippet import LANES, run_lines
 
 LOW, SIXTEEN = np.uint32(0xFFFF), np.uint32(16)
-F16_WORDS = (EDGES_F16[np.random.default_rng(1).integers(0, len(EDGES_F16), 60)].astype(np.uint32) << SIXTEEN
-             | EDGES_F16[np.random.default_rng(2).integers(0, len(EDGES_F16), 60)])  # fmt: skip
+F16_WORDS = (
+    EDGES_F16[np.random.default_rng(1).integers(0, len(EDGES_F16), 60)].astype(np.uint32) << SIXTEEN
+    | EDGES_F16[np.random.default_rng(2).integers(0, len(EDGES_F16), 60)]
+)
 SELECTIONS = [((0, 0, 0), (1, 1, 1)), ((1, 0, 1), (0, 1, 0)), ((1, 1, 1), (0, 0, 0)), ((0, 1, 1), (1, 1, 0))]
 
 
@@ -25,7 +27,9 @@ def _halves(x: np.ndarray, sel: int) -> np.ndarray:
 
 def _text(name: str, count: int, low: tuple[int, ...], high: tuple[int, ...], more: str = "") -> str:
     operands = ", ".join(["{d}", "{a}", "{b}", "{c}"][: count + 1])
-    lists = [f"{word}:[{','.join(map(str, values[:count]))}]" for word, values in (("op_sel", low), ("op_sel_hi", high))]
+    lists = [
+        f"{word}:[{','.join(map(str, values[:count]))}]" for word, values in (("op_sel", low), ("op_sel_hi", high))
+    ]
     return f"{name} {operands} {' '.join(lists)} {more}"
 
 
@@ -88,8 +92,10 @@ def test_halves(name: str, mode: int) -> None:
         for neg_lo, neg_hi in (((0, 0, 0), (0, 0, 0)), ((1, 0, 1), (0, 1, 1))):
             halves = []
             for chosen, signs in ((low, neg_lo), (high, neg_hi)):
-                args = [(_halves(x, s) ^ np.uint32(n << 15)).astype(np.uint16)
-                        for x, s, n in zip(sources, chosen, signs, strict=False)]  # fmt: skip
+                args = [
+                    (_halves(x, s) ^ np.uint32(n << 15)).astype(np.uint16)
+                    for x, s, n in zip(sources, chosen, signs, strict=False)
+                ]
                 halves.append(apply(f"{single} {operands}", *args, mode=mode))
             more = f"neg_lo:[{','.join(map(str, neg_lo[:count]))}] neg_hi:[{','.join(map(str, neg_hi[:count]))}]"
             got = apply(_text(name, count, low, high, more), *sources, mode=mode)
@@ -109,8 +115,13 @@ def test_halves_clamped_and_accumulated() -> None:
 def test_constants_of_packed_halves() -> None:
     """An inline constant is in the low half; op_sel_hi:[..,0] repeats it."""
     a = np.resize(np.array([0x3C004000, 0x40003C00], np.uint32), LANES)
-    lines = ["v_pk_add_f16 v1, v0, 1.0 op_sel_hi:[1,0]", "v_pk_add_f16 v2, v0, 1.0", "v_pk_add_u16 v3, v0, 5 op_sel_hi:[1,0]",
-             "v_pk_add_f16 v4, v0, s8", "v_pk_add_f16 v5, s8, v0 op_sel:[1,0] op_sel_hi:[0,1]"]  # fmt: skip
+    lines = [
+        "v_pk_add_f16 v1, v0, 1.0 op_sel_hi:[1,0]",
+        "v_pk_add_f16 v2, v0, 1.0",
+        "v_pk_add_u16 v3, v0, 5 op_sel_hi:[1,0]",
+        "v_pk_add_f16 v4, v0, s8",
+        "v_pk_add_f16 v5, s8, v0 op_sel:[1,0] op_sel_hi:[0,1]",
+    ]
     after = run_lines(lines, {0: a}, {8: 0x3C004400})
     assert [hex(x) for x in after.v[1:6, 0]] == ["0x40004200", "0x3c004200", "0x3c054005", "0x40004600", "0x45004200"]
 
@@ -139,8 +150,12 @@ def test_pairs_of_words(name: str) -> None:
 
 def test_pairs_from_scalars_and_constants() -> None:
     a = np.arange(LANES * 2, dtype=np.float32).reshape(LANES, 2)
-    lines = ["v_pk_mul_f32 v[2:3], v[0:1], s[8:9]", "v_pk_mul_f32 v[4:5], v[0:1], s[8:9] op_sel_hi:[1,0]",
-             "v_pk_fma_f32 v[6:7], v[0:1], 2.0, v[0:1] op_sel_hi:[1,0,1]", "v_pk_add_f32 v[0:1], v[0:1], v[0:1] op_sel:[1,0]"]  # fmt: skip
+    lines = [
+        "v_pk_mul_f32 v[2:3], v[0:1], s[8:9]",
+        "v_pk_mul_f32 v[4:5], v[0:1], s[8:9] op_sel_hi:[1,0]",
+        "v_pk_fma_f32 v[6:7], v[0:1], 2.0, v[0:1] op_sel_hi:[1,0,1]",
+        "v_pk_add_f32 v[0:1], v[0:1], v[0:1] op_sel:[1,0]",
+    ]
     after = run_lines(lines, {0: a}, {8: np.array([3, 5], np.float32)})
     f = after.v.view(np.float32)
     x, y = a.T
@@ -162,8 +177,14 @@ def _elements(x: np.ndarray, bits: int, signed: bool) -> list[np.ndarray]:
     return [_signed(p, bits) if signed else p for p in parts]
 
 
-DOTS = {"v_dot2_i32_i16": (16, True), "v_dot2_u32_u16": (16, False), "v_dot4_i32_i8": (8, True), "v_dot4_u32_u8": (8, False),
-        "v_dot8_i32_i4": (4, True), "v_dot8_u32_u4": (4, False)}  # fmt: skip
+DOTS = {
+    "v_dot2_i32_i16": (16, True),
+    "v_dot2_u32_u16": (16, False),
+    "v_dot4_i32_i8": (8, True),
+    "v_dot4_u32_u8": (8, False),
+    "v_dot8_i32_i4": (4, True),
+    "v_dot8_u32_u4": (4, False),
+}
 
 
 @pytest.mark.parametrize("name", DOTS)
@@ -211,14 +232,20 @@ def test_dot_products_of_brain_floats() -> None:
 def test_mixed_precision() -> None:
     a, b, c = triples(np.concatenate([EDGES_F32, F16_WORDS]), 500)
     raw = (a, b, c)
-    for high, halves in (((0, 0, 0), (0, 0, 0)), ((1, 0, 1), (0, 0, 1)), ((1, 1, 1), (1, 0, 1)), ((0, 1, 0), (0, 1, 0))):
+    for high, halves in (
+        ((0, 0, 0), (0, 0, 0)),
+        ((1, 0, 1), (0, 0, 1)),
+        ((1, 1, 1), (1, 0, 1)),
+        ((0, 1, 0), (0, 1, 0)),
+    ):
         args = []
         for x, is_half, sel in zip(raw, high, halves, strict=True):
             args.append(apply("v_cvt_f32_f16_e32 {d}, {a}", _halves(x, sel).astype(np.uint16)) if is_half else x)
         args[0] = args[0] ^ np.uint32(1 << 31)
         args[1] = args[1] & np.uint32(0x7FFFFFFF)
         want = apply("v_fma_f32 {d}, {a}, {b}, {c}", *args)
-        text = f"{{d}}, -{{a}}, |{{b}}|, {{c}} op_sel:[{','.join(map(str, halves))}] op_sel_hi:[{','.join(map(str, high))}]"
+        lists = [",".join(map(str, values)) for values in (halves, high)]
+        text = f"{{d}}, -{{a}}, |{{b}}|, {{c}} op_sel:[{lists[0]}] op_sel_hi:[{lists[1]}]"
         check_floats(apply(f"v_fma_mix_f32 {text}", *raw), want, 32, *raw)
         half = apply("v_cvt_f16_f32_e32 {d}, {a}", want)
         check_floats(apply(f"v_fma_mixlo_f16 {text}", *raw, old=0x12345678) & LOW, half, 16, *raw)

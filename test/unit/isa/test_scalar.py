@@ -50,9 +50,16 @@ def _field(a: int, control: int, bits: int, signed: bool) -> int:
     return int((picked + fill * bits)[:bits][::-1], 2)
 
 
-_BITS = {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b, "andn2": lambda a, b: a & ~b,
-         "orn2": lambda a, b: a | ~b, "nand": lambda a, b: ~(a & b), "nor": lambda a, b: ~(a | b),
-         "xnor": lambda a, b: ~(a ^ b)}  # fmt: skip
+_BITS = {
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "andn2": lambda a, b: a & ~b,
+    "orn2": lambda a, b: a | ~b,
+    "nand": lambda a, b: ~(a & b),
+    "nor": lambda a, b: ~(a | b),
+    "xnor": lambda a, b: ~(a ^ b),
+}
 
 # name: (bits of destination, of first and second source, formula)
 SOP2: dict[str, tuple[int, int, int, Two]] = {
@@ -154,8 +161,14 @@ SOP1: dict[str, tuple[int, int, Two]] = {
     "s_bitreplicate_b64_b32": (64, 32, _one(lambda a: int("".join(d * 2 for d in format(a, "032b")), 2), M64, False)),
 }
 
-_ORDER = {"eq": lambda a, b: a == b, "lg": lambda a, b: a != b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
-          "lt": lambda a, b: a < b, "le": lambda a, b: a <= b}  # fmt: skip
+_ORDER = {
+    "eq": lambda a, b: a == b,
+    "lg": lambda a, b: a != b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+}
 
 SOPC: dict[str, tuple[int, int, Callable[[int, int], bool]]] = {
     "s_cmp_eq_u64": (64, 64, lambda a, b: a == b),
@@ -177,7 +190,10 @@ def _operands() -> list[tuple[int, int, int]]:
     shifts = [int(x) for x in rng.integers(0, 0x7F, 12)]
     fields = [int(w) << 16 | int(o) for w, o in rng.integers(0, 66, (12, 2))]
     left, right = edges + drawn, edges + drawn + shifts + fields
-    return [(left[int(i)], right[int(j)], k % 2) for k, (i, j) in enumerate(rng.integers(0, (len(left), len(right)), (60, 2)))]
+    return [
+        (left[int(i)], right[int(j)], k % 2)
+        for k, (i, j) in enumerate(rng.integers(0, (len(left), len(right)), (60, 2)))
+    ]
 
 
 def _source(register: int, bits: int) -> str:
@@ -212,7 +228,9 @@ def test_sop2() -> None:
     for name, (to, first, second, formula) in SOP2.items():
         line = f"{name} {_source(4, to)}, {_source(0, first)}, {_source(2, second)}"
 
-        def cut(a: int, b: int, c: int, f: Two = formula, w: tuple[int, int] = (first, second)) -> tuple[int, bool | None]:
+        def cut(
+            a: int, b: int, c: int, f: Two = formula, w: tuple[int, int] = (first, second)
+        ) -> tuple[int, bool | None]:
             return f(a & (M64 if w[0] == 64 else M32), b & (M64 if w[1] == 64 else M32), c)
 
         cases.append((line, to, cut))
@@ -236,7 +254,7 @@ def test_sopc() -> None:
     for name, (first, second, formula) in SOPC.items():
         line = f"{name} {_source(0, first)}, {_source(2, second)}"
 
-        def cut(a: int, b: int, c: int, f: Callable[[int, int], bool] = formula, w: int = first, x: int = second):  # noqa: ANN202
+        def cut(a: int, b: int, c: int, f: Callable[[int, int], bool] = formula, w: int = first, x: int = second):
             return b & M64, f(a & (M64 if w == 64 else M32), b & (M64 if x == 64 else M32))
 
         cases.append((line, 64, cut))

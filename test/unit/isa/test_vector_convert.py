@@ -7,10 +7,30 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from alu import ALL_F16, EDGES_32, EDGES_F32, EDGES_F64, apply, check_bits, check_floats, pairs, round_exact, to_float, words
+from alu import (
+    ALL_F16,
+    EDGES_32,
+    EDGES_F32,
+    EDGES_F64,
+    apply,
+    check_bits,
+    check_floats,
+    pairs,
+    round_exact,
+    to_float,
+    words,
+)
 
-F32 = np.concatenate([EDGES_F32, words(3000, 1), np.random.default_rng(1).uniform(-70000, 70000, 3000).astype(np.float32).view(np.uint32)])
-F64 = np.concatenate([EDGES_F64, words(1000, 2, np.uint64), np.random.default_rng(2).uniform(-5e9, 5e9, 2000).view(np.uint64)])
+F32 = np.concatenate(
+    [
+        EDGES_F32,
+        words(3000, 1),
+        np.random.default_rng(1).uniform(-70000, 70000, 3000).astype(np.float32).view(np.uint32),
+    ]
+)
+F64 = np.concatenate(
+    [EDGES_F64, words(1000, 2, np.uint64), np.random.default_rng(2).uniform(-5e9, 5e9, 2000).view(np.uint64)]
+)
 SMALL = np.concatenate([np.arange(-40, 40) / 8, np.arange(-40, 40) * 2.0**-26]).astype(np.float32).view(np.uint32)
 INTEGERS = np.concatenate([EDGES_32, words(1500, 3)])
 
@@ -67,8 +87,12 @@ def test_quiet_nans_keep_their_payload() -> None:
 
 def _saturated(values: np.ndarray, kind: type) -> np.ndarray:
     info = np.iinfo(kind)
-    whole = [0 if math.isnan(x) else max(info.min, min(info.max, math.trunc(x) if math.isfinite(x) else (info.max if x > 0 else info.min)))
-             for x in values.astype(np.float64).tolist()]  # fmt: skip
+    whole = [
+        0
+        if math.isnan(x)
+        else max(info.min, min(info.max, math.trunc(x) if math.isfinite(x) else (info.max if x > 0 else info.min)))
+        for x in values.astype(np.float64).tolist()
+    ]
     return np.array(whole, np.int64).astype(np.uint64).astype(np.uint32)
 
 
@@ -93,7 +117,11 @@ def test_from_integers() -> None:
     for kind, source, a in (("f32_i32", signed, INTEGERS), ("f32_u32", unsigned, INTEGERS)):
         check_bits(apply(f"v_cvt_{kind}_e32 {{d}}, {{a}}", a), source.astype(np.float32).view(np.uint32), a)
     for kind, source in (("f64_i32", signed), ("f64_u32", unsigned)):
-        check_bits(apply(f"v_cvt_{kind}_e32 {{d}}, {{a}}", INTEGERS, out=64), source.astype(np.float64).view(np.uint64), INTEGERS)
+        check_bits(
+            apply(f"v_cvt_{kind}_e32 {{d}}, {{a}}", INTEGERS, out=64),
+            source.astype(np.float64).view(np.uint64),
+            INTEGERS,
+        )
     for kind, source in (("f16_i16", ALL_F16.view(np.int16)), ("f16_u16", ALL_F16)):
         with np.errstate(over="ignore"):
             want = source.astype(np.float64).astype(np.float16).view(np.uint16)
@@ -102,7 +130,9 @@ def test_from_integers() -> None:
         want = (INTEGERS >> np.uint32(8 * i) & np.uint32(255)).astype(np.float32).view(np.uint32)
         check_bits(apply(f"v_cvt_f32_ubyte{i}_e32 {{d}}, {{a}}", INTEGERS), want, INTEGERS)
     nibble = ((INTEGERS & np.uint32(15)).astype(np.int32) + 8) % 16 - 8
-    check_bits(apply("v_cvt_off_f32_i4_e32 {d}, {a}", INTEGERS), (nibble / 16).astype(np.float32).view(np.uint32), INTEGERS)
+    check_bits(
+        apply("v_cvt_off_f32_i4_e32 {d}, {a}", INTEGERS), (nibble / 16).astype(np.float32).view(np.uint32), INTEGERS
+    )
 
 
 def test_from_integers_in_rounding_modes() -> None:
@@ -120,10 +150,15 @@ def _normalised(x: float, signed: bool) -> int:
 
 
 def test_normalised() -> None:
-    a = np.concatenate([EDGES_F32, np.random.default_rng(4).uniform(-1.2, 1.2, 1000).astype(np.float32).view(np.uint32)])
+    a = np.concatenate(
+        [EDGES_F32, np.random.default_rng(4).uniform(-1.2, 1.2, 1000).astype(np.float32).view(np.uint32)]
+    )
     b = a[::-1].copy()
     for kind, signed in (("i16", True), ("u16", False)):
-        want = [_normalised(to_float(int(x), 32), signed) | _normalised(to_float(int(y), 32), signed) << 16 for x, y in zip(a, b, strict=True)]
+        want = [
+            _normalised(to_float(int(x), 32), signed) | _normalised(to_float(int(y), 32), signed) << 16
+            for x, y in zip(a, b, strict=True)
+        ]
         check_bits(apply(f"v_cvt_pknorm_{kind}_f32 {{d}}, {{a}}, {{b}}", a, b), np.array(want, np.uint32), a, b)
         want = np.array([_normalised(to_float(int(x), 16), signed) for x in ALL_F16[::3]], np.uint32)
         check_bits(apply(f"v_cvt_norm_{kind}_f16_e32 {{d}}, {{a}}", ALL_F16[::3].copy()), want, ALL_F16[::3])

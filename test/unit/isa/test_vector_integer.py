@@ -10,8 +10,13 @@ from alu import EDGES_32, apply, check_bits, pairs, triples, words
 from snippet import LANES, run_lines
 
 M32, M64 = (1 << 32) - 1, (1 << 64) - 1
-EDGES_64 = np.concatenate([EDGES_32.astype(np.uint64), EDGES_32.astype(np.uint64) << np.uint64(32),
-                           np.array([M64, 1 << 63, (1 << 63) - 1, M32 << 16], np.uint64)])  # fmt: skip
+EDGES_64 = np.concatenate(
+    [
+        EDGES_32.astype(np.uint64),
+        EDGES_32.astype(np.uint64) << np.uint64(32),
+        np.array([M64, 1 << 63, (1 << 63) - 1, M32 << 16], np.uint64),
+    ]
+)
 
 
 def signed(x: int, bits: int = 32) -> int:
@@ -187,8 +192,13 @@ def test_low_half_only(name: str) -> None:
     operands = "{a}, {b}" if name in ("v_add_i16", "v_sub_i16") else "{a}, {b}, {c}"
     want = _each(low, a, b, c, mask=0xFFFF)
     check_bits(apply(f"{name} {{d}}, {operands}", a, b, c, old=0xABCD1234), want | np.uint32(0xABCD0000), a, b, c)
-    high = apply(f"{name} {{d}}, {operands} op_sel:[0,0,0,1]" if "c" in operands else f"{name} {{d}}, {operands} op_sel:[0,0,1]",
-                 a, b, c, old=0xABCD1234)  # fmt: skip
+    high = apply(
+        f"{name} {{d}}, {operands} op_sel:[0,0,0,1]" if "c" in operands else f"{name} {{d}}, {operands} op_sel:[0,0,1]",
+        a,
+        b,
+        c,
+        old=0xABCD1234,
+    )
     check_bits(high, want << np.uint32(16) | np.uint32(0x1234), a, b, c)
 
 
@@ -202,11 +212,14 @@ CLAMPED: dict[str, tuple[Callable[..., int], int, int]] = {
     "v_sub_u16_e64 {d}, {a}, {b} clamp": (lambda a, b, c: a % 65536 - b % 65536, 0, 65535),
     "v_mad_u32_u24 {d}, {a}, {b}, {c} clamp": (lambda a, b, c: a % 2**24 * (b % 2**24) + c, 0, M32),
     "v_mad_i32_i24 {d}, {a}, {b}, {c} clamp": (
-        lambda a, b, c: signed(a, 24) * signed(b, 24) + signed(c), -(1 << 31), (1 << 31) - 1),
+        lambda a, b, c: signed(a, 24) * signed(b, 24) + signed(c),
+        -(1 << 31),
+        (1 << 31) - 1,
+    ),
     "v_mad_u32_u16 {d}, {a}, {b}, {c} clamp": (lambda a, b, c: a % 2**16 * (b % 2**16) + c, 0, M32),
     "v_sad_u8 {d}, {a}, {b}, {c} clamp": (lambda a, b, c: _sad(a, b) + c, 0, M32),
     "v_sad_u32 {d}, {a}, {b}, {c} clamp": (lambda a, b, c: abs(a - b) + c, 0, M32),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("line", CLAMPED)
@@ -276,7 +289,11 @@ def test_select_by_mask() -> None:
     mask = 0x1234_5678_9ABC_DEF0
     bit = np.array([mask >> i & 1 for i in range(LANES)], bool)
     after = run_lines(
-        ["v_cndmask_b32_e32 v2, v0, v1, vcc", "v_cndmask_b32_e64 v3, v0, -1, s[8:9]", "v_cndmask_b32_e64 v4, -v0, |v1|, vcc"],
+        [
+            "v_cndmask_b32_e32 v2, v0, v1, vcc",
+            "v_cndmask_b32_e64 v3, v0, -1, s[8:9]",
+            "v_cndmask_b32_e64 v4, -v0, |v1|, vcc",
+        ],
         {0: a, 1: b},
         {8: ~mask & M64},
         vcc=mask,
@@ -290,14 +307,28 @@ def test_lanes() -> None:
     a = words(LANES, 3)
     exec = 0xF0F0_0000_00F0_0100
     after = run_lines(
-        ["v_readfirstlane_b32 s0, v0", "v_readlane_b32 s1, v0, 63", "v_readlane_b32 s2, v0, s8", "s_mov_b32 m0, 3",
-         "v_readlane_b32 s3, v0, m0", "v_writelane_b32 v1, s8, 5", "v_writelane_b32 v1, 17, m0", "v_mbcnt_lo_u32_b32 v2, -1, 0",
-         "v_mbcnt_hi_u32_b32 v2, -1, v2", "v_mbcnt_lo_u32_b32 v3, v0, 9", "v_mbcnt_hi_u32_b32 v4, v0, 9",
-         "v_mov_b32_e32 v5, v0", "v_mov_b32_e32 v6, 1", "v_swap_b32 v5, v6", "s_mov_b64 exec, 0", "v_readfirstlane_b32 s4, v0"],
+        [
+            "v_readfirstlane_b32 s0, v0",
+            "v_readlane_b32 s1, v0, 63",
+            "v_readlane_b32 s2, v0, s8",
+            "s_mov_b32 m0, 3",
+            "v_readlane_b32 s3, v0, m0",
+            "v_writelane_b32 v1, s8, 5",
+            "v_writelane_b32 v1, 17, m0",
+            "v_mbcnt_lo_u32_b32 v2, -1, 0",
+            "v_mbcnt_hi_u32_b32 v2, -1, v2",
+            "v_mbcnt_lo_u32_b32 v3, v0, 9",
+            "v_mbcnt_hi_u32_b32 v4, v0, 9",
+            "v_mov_b32_e32 v5, v0",
+            "v_mov_b32_e32 v6, 1",
+            "v_swap_b32 v5, v6",
+            "s_mov_b64 exec, 0",
+            "v_readfirstlane_b32 s4, v0",
+        ],
         {i: a if i == 0 else 0 for i in range(7)},
         {8: 70},
         exec=exec,
-    )  # fmt: skip
+    )
     active = np.array([exec >> i & 1 for i in range(LANES)], bool)
     lane = np.arange(LANES)
     assert [int(x) for x in after.s[:5]] == [a[8], a[63], a[6], a[3], a[0]]
@@ -313,7 +344,12 @@ def test_lanes() -> None:
 
 def test_accumulation_registers() -> None:
     a = words(LANES, 3)
-    lines = ["v_accvgpr_write_b32 a3, v0", "v_accvgpr_mov_b32 a4, a3", "v_accvgpr_read_b32 v1, a4", "v_accvgpr_write_b32 a5, 1.0"]
+    lines = [
+        "v_accvgpr_write_b32 a3, v0",
+        "v_accvgpr_mov_b32 a4, a3",
+        "v_accvgpr_read_b32 v1, a4",
+        "v_accvgpr_write_b32 a5, 1.0",
+    ]
     after = run_lines(lines, {0: a})
     check_bits(after.v[1], a)
     check_bits(after.v[256 + 5], np.full(LANES, 0x3F800000, np.uint32))
@@ -323,8 +359,12 @@ def test_sums_at_offsets() -> None:
     a, c = words(LANES, 5, np.uint64), words(LANES, 6, np.uint64)
     b = words(LANES, 7) & np.uint32(0xFF00FFFF)
     d = np.random.default_rng(8).integers(0, 1 << 32, (LANES, 4), dtype=np.uint32)
-    lines = ["v_qsad_pk_u16_u8 v[20:21], v[0:1], v4, v[2:3]", "v_mqsad_pk_u16_u8 v[22:23], v[0:1], v4, v[2:3]",
-             "v_mqsad_u32_u8 v[24:27], v[0:1], v4, v[8:11]", "v_qsad_pk_u16_u8 v[28:29], v[0:1], v4, v[2:3] clamp"]  # fmt: skip
+    lines = [
+        "v_qsad_pk_u16_u8 v[20:21], v[0:1], v4, v[2:3]",
+        "v_mqsad_pk_u16_u8 v[22:23], v[0:1], v4, v[2:3]",
+        "v_mqsad_u32_u8 v[24:27], v[0:1], v4, v[8:11]",
+        "v_qsad_pk_u16_u8 v[28:29], v[0:1], v4, v[2:3] clamp",
+    ]
     after = run_lines(lines, {0: a, 2: c, 4: b, 8: d})
     for lane in range(LANES):
         for i in range(4):
@@ -342,24 +382,32 @@ def test_bits_by_truth_table(table: int) -> None:
     lines = [f"v_bitop3_b32 v4, v0, v1, v2 bitop3:{table:#x}", f"v_bitop3_b16 v5, v0, v1, v2 bitop3:{table:#x}"]
     after = run_lines(lines, {0: a, 1: b, 2: c, 5: 0x55AA0000}, target="gfx950")
     rows = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
-    want = [sum((table >> (4 * (x >> i & 1) + 2 * (y >> i & 1) + (z >> i & 1)) & 1) << i for i in range(32)) for x, y, z in rows]
+    want = [
+        sum((table >> (4 * (x >> i & 1) + 2 * (y >> i & 1) + (z >> i & 1)) & 1) << i for i in range(32))
+        for x, y, z in rows
+    ]
     check_bits(after.v[4], np.array(want, np.uint32))
     check_bits(after.v[5], np.array(want, np.uint32) & np.uint32(0xFFFF) | np.uint32(0x55AA0000))
 
 
-def test_shift_and_pack() -> None:
+@pytest.mark.parametrize(("name", "least", "most"), [("v_ashr_pk_i8_i32", -128, 127), ("v_ashr_pk_u8_i32", 0, 255)])
+def test_shift_and_pack(name: str, least: int, most: int) -> None:
     a, b, c = triples(EDGES_32, 300)
-    for name, least, most in (("v_ashr_pk_i8_i32", -128, 127), ("v_ashr_pk_u8_i32", 0, 255)):
-        want = _each(lambda x, y, z: (_clip(signed(x) >> z % 32, least, most) & 255)  # noqa: B023
-                     | (_clip(signed(y) >> z % 32, least, most) & 255) << 8, a, b, c)  # noqa: B023  # fmt: skip
-        got = apply(f"{name} {{d}}, {{a}}, {{b}}, {{c}}", a, b, c, target="gfx950", old=0x77770000)
-        check_bits(got, want | np.uint32(0x77770000), a, b, c)
+
+    def byte(x: int, by: int) -> int:
+        return _clip(signed(x) >> by % 32, least, most) & 255
+
+    want = _each(lambda x, y, z: byte(x, z) | byte(y, z) << 8, a, b, c)
+    got = apply(f"{name} {{d}}, {{a}}, {{b}}, {{c}}", a, b, c, target="gfx950", old=0x77770000)
+    check_bits(got, want | np.uint32(0x77770000), a, b, c)
 
 
 def test_accumulate_byte() -> None:
     a = np.array([0.0, 1.9, 254.99, 255.5, 300.0, -3.0, np.nan, 128.0], np.float32)
     whole = [0, 1, 254, 255, 255, 0, 0, 128]
-    after = run_lines([f"v_cvt_pk_u8_f32 v{2 + i}, v0, {i}, v1" for i in range(4)], {0: np.resize(a, LANES), 1: 0x11223344})
+    after = run_lines(
+        [f"v_cvt_pk_u8_f32 v{2 + i}, v0, {i}, v1" for i in range(4)], {0: np.resize(a, LANES), 1: 0x11223344}
+    )
     for i in range(4):
         want = [0x11223344 & ~(255 << 8 * i) | w << 8 * i for w in whole]
         check_bits(after.v[2 + i][:8], np.array(want, np.uint32))
