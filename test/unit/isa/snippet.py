@@ -96,8 +96,8 @@ def run_lines(
     """Run the lines (an s_endpgm follows) in `waves` waves of one workgroup.
 
     vgprs: by register (256 is a0): a number, an array of 64, or [64, n] that fills several registers; one element of
-    8 bytes fills two. sgprs: by register: an integer, of 64 bits in two registers, or an array of words. All else
-    is poison; buffers lie at buffer_address(i) and are changed in place; SCC is 0 (set it with s_cmp).
+    8 bytes fills two; arrays of 64 * waves are cut in waves. sgprs: by register: an integer, of 64 bits in two
+    registers, or an array of words. All else is poison; buffers lie at buffer_address(i) and are changed in place; SCC is 0 (set it with s_cmp).
     lds, scratch: bytes of a workgroup, of a lane. Returns the registers of wave `wave`. Raises IsaError for a fault.
     """
     body = text if isinstance(text, str) else "\n".join(text)
@@ -110,8 +110,8 @@ def run_lines(
     config.strict, config.races, config.unwritten, config.collect = strict, races, 1, collect
     config.limit, config.ldsBytes, config.scratchBytes, config.mode = limit, lds, scratch, mode
     session = Session(config, program.instructions, _descriptors(buffers, written))
-    s, v = _start(vgprs or {}, sgprs or {}, exec, vcc, m0)
-    session.start_registers(np.tile(s, (waves, 1)), np.tile(v, (waves, 1, 1)))
+    starts = [_start(_of_wave(vgprs or {}, w, waves), sgprs or {}, exec, vcc, m0) for w in range(waves)]
+    session.start_registers(np.stack([s for s, _ in starts]), np.stack([v for _, v in starts]))
     if not session.launch():
         found = session.findings()[-1]
         line = program.lines[found.instruction].text if found.instruction < len(program.lines) else ""
@@ -128,6 +128,16 @@ def _descriptors(buffers: Sequence[np.ndarray], written: Sequence[np.ndarray | N
         data = None if mask is None else mask.ctypes.data
         out.append(BufferDesc(buffer_address(i), buffer.nbytes, buffer.ctypes.data, data, 1, i))
     return out
+
+
+def _of_wave(vgprs: Mapping[int, object], wave: int, waves: int) -> dict[int, object]:
+    """The part of a wave of values given for all waves."""
+    part = slice(wave * LANES, (wave + 1) * LANES)
+
+    def cut(value: object) -> object:
+        return value[part] if isinstance(value, np.ndarray) and waves > 1 and len(value) == waves * LANES else value
+
+    return {register: cut(value) for register, value in vgprs.items()}
 
 
 def _start(

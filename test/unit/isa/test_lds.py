@@ -126,7 +126,9 @@ def test_thread_addresses() -> None:
 def ds_formulas(bits: int) -> dict[str, Formula]:
     base, mask = integers(bits), (1 << bits) - 1
     names = {"smin": f"min_i{bits}", "smax": f"max_i{bits}", "umin": f"min_u{bits}", "umax": f"max_u{bits}"}
-    names |= {n: f"{n}_u{bits}" for n in ("add", "sub", "inc", "dec")} | {n: f"{n}_b{bits}" for n in ("and", "or", "xor")}
+    names |= {n: f"{n}_u{bits}" for n in ("add", "sub", "inc", "dec")} | {
+        n: f"{n}_b{bits}" for n in ("and", "or", "xor")
+    }
     found = {ds: base[n] for n, ds in names.items()}
     found[f"rsub_u{bits}"] = lambda old, a, b: (a - old) & mask
     floats = np.float32 if bits == 32 else np.float64
@@ -155,7 +157,10 @@ def check_atomic(name: str, formula: Formula, memory: np.ndarray, a: np.ndarray,
     stem, type = name.rsplit("_", 1)
     sources = words(8, n) + ("" if b is None else ", " + words(12, n))
     vgprs: dict[int, object] = {2: (places * memory.itemsize).astype(np.uint32), 8: a, 12: a if b is None else b}
-    for line in (f"ds_{stem}_{type} v2, {sources} offset:64", f"ds_{stem}_rtn_{type} {words(4, n)}, v2, {sources} offset:64"):
+    for line in (
+        f"ds_{stem}_{type} v2, {sources} offset:64",
+        f"ds_{stem}_rtn_{type} {words(4, n)}, v2, {sources} offset:64",
+    ):
         r = run_filled([line], vgprs, lds)
         np.testing.assert_array_equal(r.lds[64 : 64 + memory.nbytes].view(memory.dtype), want, err_msg=line)
         if "_rtn_" in line:
@@ -220,13 +225,17 @@ def test_exchanges() -> None:
     np.testing.assert_array_equal(r.lds[:256].view(np.uint32), want)
     r = run_filled(["ds_condxchg32_rtn_b64 v[4:5], v2, v[8:9]"], {2: L * 8, 8: a}, lds)
     old, top = memory[:128].reshape(64, 2), np.uint32(1 << 31)
-    np.testing.assert_array_equal(r.lds[:512].view(np.uint32).reshape(64, 2), np.where(a[:, :2] & top, a[:, :2] & ~top, old))
+    np.testing.assert_array_equal(
+        r.lds[:512].view(np.uint32).reshape(64, 2), np.where(a[:, :2] & top, a[:, :2] & ~top, old)
+    )
 
 
 def test_append_and_consume() -> None:
     lds = np.zeros(4096, np.uint8)
     lds[16] = 100
-    r = run_filled(["ds_append v4 offset:8", "ds_append v5 offset:8", "ds_consume v6 offset:8"], {}, lds, m0=8, exec=EVEN)
+    r = run_filled(
+        ["ds_append v4 offset:8", "ds_append v5 offset:8", "ds_consume v6 offset:8"], {}, lds, m0=8, exec=EVEN
+    )
     assert (r.v[4][0], r.v[5][0], r.v[6][0], r.lds[16]) == (100, 132, 164, 132)
 
 
@@ -236,7 +245,11 @@ def test_append_and_consume() -> None:
 def test_permutes() -> None:
     values = np.random.default_rng(16).integers(0, 1 << 32, 64, np.uint32)
     to = np.random.default_rng(17).integers(0, 1 << 32, 64, np.uint32)
-    r = run_lines(["ds_permute_b32 v4, v2, v3 offset:12", "ds_bpermute_b32 v5, v2, v3 offset:12", DONE], {2: to, 3: values}, exec=EVEN)
+    r = run_lines(
+        ["ds_permute_b32 v4, v2, v3 offset:12", "ds_bpermute_b32 v5, v2, v3 offset:12", DONE],
+        {2: to, 3: values},
+        exec=EVEN,
+    )
     place = ((to + np.uint32(12)) // 4 % 64).astype(int)
     sent = np.zeros(64, np.uint32)
     for lane in range(0, 64, 2):
@@ -292,7 +305,12 @@ def test_transposed_reads(bits: int) -> None:
         row, first = i // (16 // each), i % (16 // each) * each
         raw = sum(int(v) << bits * k for k, v in enumerate(matrix[lane // 16, row, first : first + each]))
         lds[lane * stride : lane * stride + size] = np.frombuffer(raw.to_bytes(size, "little"), np.uint8)
-    r = run_filled([f"ds_read_b{8 * size}_tr_b{bits} {words(4, size // 4)}, v2 offset:16"], {2: L * stride - 16}, lds, target="gfx950")
+    r = run_filled(
+        [f"ds_read_b{8 * size}_tr_b{bits} {words(4, size // 4)}, v2 offset:16"],
+        {2: L * stride - 16},
+        lds,
+        target="gfx950",
+    )
     for lane in range(64):
         raw = int.from_bytes(r.v[4 : 4 + size // 4, lane].tobytes(), "little")
         got = [raw >> bits * k & ((1 << bits) - 1) for k in range(each)]
@@ -342,12 +360,18 @@ def test_phases(target: str, bits: int, op: str, pattern: str) -> None:
         "rows": lane % 16 * 256 + lane // 16 * size,
         "same": lane * 0,
         "xor": lane // 8 * 256 + (lane % 8 ^ lane // 8) * 16,
-        "padded": lane % 16 * 272 // 16 * 16 + lane // 16 * 16,
+        "padded": lane % 8 * 272 + lane // 8 * 16,
     }[pattern]
-    line = f"ds_read_b{bits} {words(4, bits // 32)}, v2" if op == "read" else f"ds_write_b{bits} v2, {words(4, bits // 32)}"
+    line = (
+        f"ds_read_b{bits} {words(4, bits // 32)}, v2"
+        if op == "read"
+        else f"ds_write_b{bits} v2, {words(4, bits // 32)}"
+    )
     lds = contents(20)
-    r = run_filled([line], {2: at.astype(np.uint32), 4: np.zeros((64, 4), np.uint32)}, np.resize(lds, 4096), target=target)
-    index = next(i for i, l in enumerate(r.program.lines) if l.text.startswith(line.split()[0]) and ", v2" in l.text or l.text == line)
+    r = run_filled(
+        [line], {2: at.astype(np.uint32), 4: np.zeros((64, 4), np.uint32)}, np.resize(lds, 4096), target=target
+    )
+    index = next(i for i, one in enumerate(r.program.lines) if one.text == line)
     info = get_target(target)
     phases = info.lds_access(op, bits).phases
     cycles = 0

@@ -293,7 +293,9 @@ def test_unwritten() -> None:
 
 def test_atomics_are_aligned() -> None:
     data = np.zeros(64, np.uint32)
-    run_lines(["global_atomic_add_x2 v2, v[4:5], s[0:1]"], {2: 8, 4: np.zeros((64, 2), np.uint32)}, {0: A0}, buffers=[data])
+    run_lines(
+        ["global_atomic_add_x2 v2, v[4:5], s[0:1]"], {2: 8, 4: np.zeros((64, 2), np.uint32)}, {0: A0}, buffers=[data]
+    )
     line = ["global_atomic_add_x2 v2, v[4:5], s[0:1]"]
     error = fails("alignment", line, {2: 4, 4: np.zeros((64, 2), np.uint32)}, {0: A0}, buffers=[data])
     assert "a multiple of 8" in str(error)
@@ -301,7 +303,9 @@ def test_atomics_are_aligned() -> None:
 
 def test_scratch_bounds() -> None:
     run_lines(["scratch_store_dwordx2 off, v[4:5], off offset:8"], {4: np.zeros((64, 2), np.uint32)}, scratch=16)
-    error = fails("bounds", ["scratch_store_dwordx2 off, v[4:5], off offset:12"], {4: np.zeros((64, 2), np.uint32)}, scratch=16)
+    error = fails(
+        "bounds", ["scratch_store_dwordx2 off, v[4:5], off offset:12"], {4: np.zeros((64, 2), np.uint32)}, scratch=16
+    )
     assert "offset 12 of scratch, of which a lane has 16" in str(error)
 
 

@@ -93,11 +93,12 @@ def test_atomics(order: str) -> None:
 def test_message_names_both_sides() -> None:
     lines = ["ds_write_b32 v2, v30", *BARRIER, "ds_read_b32 v4, v3", WAIT, "ds_write_b32 v2, v30"]
     r = run(lines, collect=True)
-    (found,) = r.session.findings()
-    assert (found.kind, found.instruction, found.wave, found.other, found.other_wave) == ("race", 5, 1, 3, 0)
-    assert found.text == (
-        "byte 256 of LDS is written here by wave 1 and read by wave 0 (ds_read_b32) with no barrier between"
-    )
+    read, write = r.session.findings()  # wave 1, the last at the barrier, goes on first
+    assert (read.kind, read.instruction, read.wave, read.other, read.other_wave) == ("race", 3, 0, 5, 1)
+    assert (write.kind, write.instruction, write.wave, write.other, write.other_wave) == ("race", 5, 0, 3, 1)
+    end = "by wave 1 ({}) with no barrier between"
+    assert read.text == "byte 256 of LDS is read here by wave 0 and written " + end.format("ds_write_b32")
+    assert write.text == "byte 0 of LDS is written here by wave 0 and read " + end.format("ds_read_b32")
 
 
 def test_races_can_be_left_out() -> None:

@@ -25,7 +25,9 @@ def run(lines: list[str], vgprs: dict[int, object] | None = None, **options: obj
     sgprs: dict[int, object] = {0: a, 2: b, 8: np.array([a & 0xFFFFFFFF, a >> 32, 4096, 0x27000], np.uint32)}
     buffers = [np.arange(1024, dtype=np.uint32), np.zeros(1024, np.uint32)]
     scratch = ["scratch_store_dword off, v30, off", "s_waitcnt vmcnt(0)"]
-    return run_lines([*FILL, *scratch, *lines], V | (vgprs or {}), sgprs, buffers=buffers, lds=4096, scratch=16, m0=0, **options)  # type: ignore[arg-type]
+    return run_lines(
+        [*FILL, *scratch, *lines], V | (vgprs or {}), sgprs, buffers=buffers, lds=4096, scratch=16, m0=0, **options
+    )  # type: ignore[arg-type]
 
 
 def fails(lines: list[str], vgprs: dict[int, object] | None = None, **options: object) -> IsaError:
@@ -168,7 +170,7 @@ def test_copies_to_lds() -> None:
 
 
 def test_the_end_waits_for_nothing() -> None:
-    run([GLOBAL, LDS, SCALAR, "global_load_lds_dword v2, s[0:1]"])
+    run([GLOBAL, "ds_read_b32 v5, v2", SCALAR, "global_load_lds_dword v2, s[0:1]"])
 
 
 def test_collecting_goes_on() -> None:
