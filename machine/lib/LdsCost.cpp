@@ -33,37 +33,46 @@ LaneOrder orderOf(bool gfx950, bool write, uint32_t bytes) {
   return {kConsecutive, (bytes > 4 ? 16u : 32u) * (gfx950 && !write ? 2 : 1)};
 }
 
-// Rows that each bank is asked for in one phase.
+// Rows that each bank is asked for in one phase. What is counted is units of 4, 8 or 16 bytes: when every access is such a
+// unit, aligned, the banks of a unit are asked for the same rows.
 class Banks {
 public:
-  explicit Banks(uint32_t banks) : mask(banks - 1), shift(banks == 64 ? 6 : 5) {}
+  Banks(uint32_t banks, uint32_t unit) : groups(banks * 4 / unit) {}
   void clear() {
     std::memset(counts, 0, sizeof counts);
     most = 0;
   }
-  void add(uint32_t dword) {
-    uint32_t bank = dword & mask, row = dword >> shift;
+  void add(uint32_t unit) {
+    const uint32_t bank = unit & (groups - 1);
     uint8_t &count = counts[bank];
     for (uint32_t i = 0; i < count; ++i)
-      if (rows[bank][i] == row)
+      if (rows[bank][i] == unit)
         return;
-    rows[bank][count++] = row;
+    rows[bank][count++] = unit;
     most = count > most ? count : most;
   }
   uint32_t most = 0;
 
 private:
-  uint32_t mask, shift;
+  uint32_t groups;
   uint8_t counts[64];
   uint32_t rows[64][2 * kLanes]; // a lane asks a bank for two rows when it straddles
 };
+
+// The widest unit that every access is.
+uint32_t unitOf(uint32_t bytes, const uint32_t *addresses, uint64_t lanes) {
+  uint32_t low = 0;
+  forLanes(lanes, [&](int lane) { low |= addresses[lane]; });
+  return bytes == 16 && !(low & 15) ? 16 : bytes == 8 && !(low & 7) ? 8 : 4;
+}
 
 } // namespace
 
 LdsCost ldsCost(uint32_t target, bool write, uint32_t bytes, const uint32_t *addresses, uint64_t lanes) {
   const bool gfx950 = target == 1;
   const LaneOrder order = orderOf(gfx950, write, bytes);
-  Banks banks(gfx950 ? 64 : 32);
+  const uint32_t unit = unitOf(bytes, addresses, lanes);
+  Banks banks(gfx950 ? 64 : 32, unit);
   LdsCost cost{0, 0};
   for (uint32_t first = 0; first < kLanes; first += order.width) {
     banks.clear();
@@ -71,8 +80,8 @@ LdsCost ldsCost(uint32_t target, bool write, uint32_t bytes, const uint32_t *add
       uint32_t lane = order.lanes[i];
       if (!(lanes >> lane & 1))
         continue;
-      for (uint32_t dword = addresses[lane] >> 2, end = (addresses[lane] + bytes - 1) >> 2; dword <= end; ++dword)
-        banks.add(dword);
+      for (uint32_t at = addresses[lane] / unit, last = (addresses[lane] + bytes - 1) / unit; at <= last; ++at)
+        banks.add(at);
     }
     cost.cycles += banks.most > 1 ? banks.most : 1;
     ++cost.phases;

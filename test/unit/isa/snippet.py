@@ -97,8 +97,9 @@ def run_lines(
 
     vgprs: by register (256 is a0): a number, an array of 64, or [64, n] that fills several registers; one element of
     8 bytes fills two; arrays of 64 * waves are cut in waves. sgprs: by register: an integer, of 64 bits in two
-    registers, or an array of words. All else is poison; buffers lie at buffer_address(i) and are changed in place; SCC is 0 (set it with s_cmp).
-    lds, scratch: bytes of a workgroup, of a lane. Returns the registers of wave `wave`. Raises IsaError for a fault.
+    registers, or an array of words. All else is poison; buffers lie at buffer_address(i) and are changed in place;
+    SCC is 0 (set it with s_cmp). lds, scratch: bytes of a workgroup, of a lane. Returns the registers of wave `wave`.
+    Raises IsaError for a fault.
     """
     body = text if isinstance(text, str) else "\n".join(text)
     listing = assembly.parse(f"snippet:\n{body}\ns_endpgm\n", "snippet")
