@@ -16,6 +16,8 @@ from wave_mlir.compiler.lane_access import (
     linear_of,
     make_mask,
     mask_expr,
+    memory_of,
+    stored_of,
     value_type,
     varying,
     width_of,
@@ -90,6 +92,7 @@ class _Splitter:
         self.max_bits = min(max_bits, hardware) if hardware else max_bits
         self.facts = LaneFacts(info)
         self._runs: dict[_Shape, list[tuple[int, int]]] = {}
+        self._elements: dict[tuple[Expr, int, int], Expr] = {}
 
     def split(self, op: ir.Operation) -> None:
         width = width_of(op)
@@ -98,7 +101,7 @@ class _Splitter:
         predicate = None if mask is None else mask_expr(mask)
         if predicate is not None:
             predicate = self.info.resolve(predicate)
-        memory = MemoryType(op.opview.memory.type)
+        memory = MemoryType(memory_of(op).type)
         shape = _Shape(linear_of(op, self.info, facts), predicate, width, element_bits(memory.element_type),
                        is_shared(op), mask is not None, _varying_of(op), op.name == "wave.atomic")  # fmt: skip
         if shape not in self._runs:
@@ -164,10 +167,10 @@ class _Splitter:
         facts = self.facts.of(width)
         parts = []
         for at, size in runs:
-            here = [e.subs({"el": at}).simplify(facts) for e in index]
+            here = [self._at(e, at, width) for e in index]
             mask = self._mask_of(op, predicate, at, size, facts)
             if op.name != "wave.read":
-                new = with_parts(op, here, mask, value=_slice(op.opview.value, at, size), run=(at, size))
+                new = with_parts(op, here, mask, value=_slice(stored_of(op), at, size), run=(at, size))
                 parts += new.results
                 continue
             element = value_type(op)
@@ -179,6 +182,13 @@ class _Splitter:
             if not isinstance(op.results[0].type, ir.VectorType):
                 value = vector.ExtractOp(value, [], [0]).result
             op.results[0].replace_all_uses_with(value)
+
+    def _at(self, expr: Expr, at: int, width: int) -> Expr:
+        """A coordinate at element `at` of an access; many accesses share a row or a column."""
+        known = self._elements.get((expr, at, width))
+        if known is None:
+            known = self._elements[expr, at, width] = expr.subs({"el": at}).simplify(self.facts.of(width))
+        return known
 
     def _mask_of(self, op: ir.Operation, predicate: Expr | None, at: int, size: int, facts: Facts) -> ir.Value | None:
         mask = op.opview.mask

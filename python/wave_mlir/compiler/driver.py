@@ -30,11 +30,12 @@ EMIT = (*forms.FORMS, *STAGES)
 
 
 class Compiled(Runnable):
-    """A compiled module. Forms passed on the way are kept as text; machine code is made when first asked for."""
+    """A compiled module. Forms passed on the way are kept as text; text of the last form and machine code are made when
+    first asked for."""
 
     def __init__(self, module: ir.Module, texts: dict[str, str], timings: dict[str, float], debug: bool):
         self.module = module
-        """The module in the last form reached."""
+        """The module in the last form reached; it must not be changed."""
         self.timings = timings
         """Seconds by step: passes in wall time, steps of code generation in CPU time."""
         self._texts = texts
@@ -47,8 +48,11 @@ class Compiled(Runnable):
 
     def ir(self, form: str) -> str:
         """MLIR text in `form`. Raises CompileError when the compilation did not pass through it."""
+        if form not in self._texts and form == self.form:
+            self._texts[form] = str(self.module)
         if form not in self._texts:
-            raise _error(self.module, f"no text in {form} form: there are {', '.join(self._texts)}")
+            known = dict.fromkeys((*self._texts, self.form))
+            raise _error(self.module, f"no text in {form} form: there are {', '.join(known)}")
         return self._texts[form]
 
     @cached_property
@@ -165,7 +169,7 @@ def _lower(module: ir.Module, until: str, keep: set[str], debug: bool) -> Compil
         if _form_of(module) != destination:
             raise _error(module, f"the passes from {source} form did not lead to {destination} form")
         timings[f"{source}-to-{destination}"] = time.perf_counter() - start
-        if destination in keep or destination == until:
+        if destination in keep:
             texts[destination] = str(module)
     return Compiled(module, texts, timings, debug)
 

@@ -9,6 +9,7 @@ from wave_mlir.dialect import Expr, MemoryType
 
 from .diagnostics import PassError
 from .gpu_function import GpuFunction, flat_memref
+from .lane_access import memory_of, stored_of
 from .tile_ir import bound_names
 
 _MAX_ALIGNMENT = 16
@@ -132,7 +133,7 @@ def _place(function: GpuFunction, op: ir.Operation, memory: ir.Value) -> tuple[i
 
 def lower_read(function: GpuFunction, op: ir.Operation) -> None:
     """wave.read → vector.load. A masked lane reads at offset 0 and drops what it got: no branch."""
-    memory = op.opview.memory
+    memory = memory_of(op)
     with op.location, ir.InsertionPoint(op):
         condition = mask_condition(function, op)
         offset, alignment = _place(function, op, memory)
@@ -152,8 +153,7 @@ def lower_read(function: GpuFunction, op: ir.Operation) -> None:
 
 def lower_write(function: GpuFunction, op: ir.Operation) -> None:
     """wave.write → vector.store, under scf.if when masked."""
-    view = op.opview
-    memory, value = view.memory, view.value
+    memory, value = memory_of(op), stored_of(op)
     with op.location, ir.InsertionPoint(op):
         condition = mask_condition(function, op)
         offset, alignment = _place(function, op, memory)

@@ -42,15 +42,14 @@ def target_of(module: ir.Module | ModuleOp, wanted: str = "") -> targets.Target:
 
 def is_trusted(module: ModuleOp) -> bool:
     """Whether the module holds only ops that are known not to make LLVM end the process."""
-    foreign: list[str] = []
+    names: set[str] = set()
 
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name.startswith(("rocdl.", "llvm.")) and op.name not in _TRUSTED:
-            foreign.append(op.name)
+    def visit(op) -> ir.WalkResult:
+        names.add(op.operation.name)
         return ir.WalkResult.ADVANCE
 
-    _walk(module.operation, visit)
-    return not foreign
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return not any(n.startswith(("rocdl.", "llvm.")) and n not in _TRUSTED for n in names)
 
 
 def prepare(module: ModuleOp, target: targets.Target) -> None:

@@ -42,6 +42,7 @@ class KernelInfo:
         self._tiling = _first_by_dim(self.constraints.tiling)
         self._wave = _first_by_dim(self.constraints.wave)
         self._environments: dict[tuple[str, ...], dict[str, Expr]] = {}
+        self._resolved: dict[tuple[Expr, tuple[str, ...]], Expr] = {}
         self._extents: dict[str, int] = {}
         self._waves: dict[str, int] = {}
         self._facts: dict[frozenset[str], Facts] = {}
@@ -78,7 +79,12 @@ class KernelInfo:
 
     def resolve(self, expr: Expr, bound: Names = ()) -> Expr:
         """`expr` with every static symbol replaced by its value."""
-        return expr if expr.constant_value is not None else expr.subs(self.environment(bound))
+        key = (expr, tuple(bound))  # accesses share most of their expressions
+        known = self._resolved.get(key)
+        if known is None:
+            known = expr if expr.constant_value is not None else expr.subs(self.environment(key[1]))
+            self._resolved[key] = known
+        return known
 
     def symbol_value(self, expr: Expr | str, bound: Names = ()) -> int | Expr:
         """The value of an expression or symbol: a number where it is known, else an expression of dynamic symbols."""

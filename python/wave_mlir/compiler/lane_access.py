@@ -48,9 +48,26 @@ class LaneFacts:
         return self._facts[width]
 
 
+# Operands by position: the accessors of ODS compute the segments anew each time.
+def memory_of(op: ir.Operation) -> ir.Value:
+    """The memory that is accessed."""
+    return op.operands[0 if op.name == "wave.read" else 1]
+
+
+def stored_of(op: ir.Operation) -> ir.Value:
+    """The value of a `wave.write`."""
+    return op.operands[0]
+
+
+def symbol_values_of(op: ir.Operation) -> list[ir.Value]:
+    """The values of the symbols `names_of` gives: the last operands."""
+    count = len(names_of(op))
+    return list(op.operands)[-count:] if count else []
+
+
 def value_type(op: ir.Operation) -> ir.Type:
     """What a read gives or a write takes."""
-    return op.results[0].type if op.name == "wave.read" else op.opview.value.type
+    return op.results[0].type if op.name == "wave.read" else stored_of(op).type
 
 
 def width_of(op: ir.Operation) -> int:
@@ -66,7 +83,7 @@ def element_bits(element: ir.Type) -> int:
 
 def is_shared(op: ir.Operation) -> bool:
     """Whether an access is to LDS."""
-    return MemoryType(op.opview.memory.type).space == "shared"
+    return MemoryType(memory_of(op).type).space == "shared"
 
 
 def index_of(op: ir.Operation, info: KernelInfo) -> list[Expr]:
@@ -77,7 +94,7 @@ def index_of(op: ir.Operation, info: KernelInfo) -> list[Expr]:
 
 def strides_of(op: ir.Operation, info: KernelInfo) -> list[Expr]:
     """Strides of the accessed memory in elements; a run-time stride is a symbol of its own."""
-    memory = op.opview.memory
+    memory = memory_of(op)
     strides = MemoryType(memory.type).element_strides
     number = memory.arg_number if isinstance(memory, ir.BlockArgument) else 0
     return [Expr.symbol(f"stride.{number}.{d}") if s is None else info.resolve(s) for d, s in enumerate(strides)]
@@ -138,18 +155,18 @@ def with_parts(
     run: the (first element, number of elements) it is for; by default all.
     """
     masks = [] if mask is None else [mask]
-    symbols = list(op.opview.symbol_values)
+    symbols = symbol_values_of(op)
     if run is not None:
         symbols = [elements_of(v, *run) for v in symbols]
     attributes = {name: attr for name, attr in op.attributes.items() if name not in ("index", "operandSegmentSizes")}
     attributes["index"] = ir.ArrayAttr.get(index)
-    memory = op.opview.memory
+    memory = memory_of(op)
     if op.name == "wave.read":
         attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, len(masks), 0, len(symbols)])
         types = [op.results[0].type if kind is None else kind]
         return ir.Operation.create("wave.read", types, [memory, *masks, *symbols], attributes)
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 1, len(masks), 0, len(symbols)])
-    stored = op.opview.value if value is None else value
+    stored = stored_of(op) if value is None else value
     results = [stored.type for _ in op.results]
     return ir.Operation.create(op.name, results, [stored, memory, *masks, *symbols], attributes)
 
