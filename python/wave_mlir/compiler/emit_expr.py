@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 from mlir import ir
 from mlir.dialects import arith
@@ -20,12 +21,16 @@ _COMPARE = {"eq": arith.CmpIPredicate.eq, "ne": arith.CmpIPredicate.ne,
 
 @dataclass
 class _Scope:
-    """A block, the symbols bound in it, what was emitted in it, and where outer expressions go (None: at the end)."""
+    """A block, the symbols bound in it, what was emitted in it, and where outer expressions go (None: at the end).
+
+    memo: values of expressions; chains: of the first operands of sums and the like.
+    """
 
     block: ir.Block
     anchor: ir.Operation | None = None
     symbols: dict[str, ir.Value] = field(default_factory=dict)
     memo: dict[Expr, ir.Value] = field(default_factory=dict)
+    chains: dict[tuple[str, tuple[Expr, ...]], ir.Value] = field(default_factory=dict)
 
 
 class ExprEmitter:
@@ -100,7 +105,7 @@ class ExprEmitter:
             return scope.symbols[str_symbol(expr)]
         args = [self._emit(operand) for operand in expr.operands]
         with self._point(level):
-            value = self._build(expr, args)
+            value = self._build(expr, args, scope)
         scope.memo[expr] = value
         return value
 
@@ -114,7 +119,7 @@ class ExprEmitter:
             return self._build(expr, args)
 
     # --- one node ------------------------------------------------------------------------------
-    def _build(self, expr: Expr, args: Sequence[ir.Value]) -> ir.Value:
+    def _build(self, expr: Expr, args: Sequence[ir.Value], scope: _Scope | None = None) -> ir.Value:
         kind = expr.kind
         if kind == "constant":
             return arith.ConstantOp(self.index, expr.constant_value).result
@@ -128,9 +133,16 @@ class ExprEmitter:
                  "xor": arith.XOrIOp, "and": arith.AndIOp, "or": arith.OrIOp}[kind]  # fmt: skip
         if kind in ("and", "or"):
             args = [self._truth(a) for a in args]
-        value = args[0]
-        for arg in args[1:]:
-            value = build(value, arg).result
+        return self._chain(kind, build, expr, args, scope)
+
+    def _chain(self, kind: str, build, expr: Expr, args: Sequence[ir.Value], scope: _Scope | None) -> ir.Value:
+        """Apply `build` from left to right. Addresses differ in their last terms: a scope sums up the others once."""
+        if scope is None or len(args) == 2:
+            return reduce(lambda a, b: build(a, b).result, args)
+        value, operands = args[0], tuple(expr.operands)
+        for count, arg in enumerate(args[1:], 2):
+            known = scope.chains.get((kind, operands[:count]))
+            value = scope.chains[kind, operands[:count]] = build(value, arg).result if known is None else known
         return value
 
     def _truth(self, value: ir.Value) -> ir.Value:
