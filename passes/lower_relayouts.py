@@ -16,8 +16,8 @@ class LowerRelayouts(Pass):
     """Turn each `wave.relayout` that moves elements between lanes into a round trip through LDS.
 
     The tile is written to a buffer of its own in the layout it has and read back in the layout that is wanted; barriers
-    come later, from wave-place-barriers. A relayout inside a lane (registers in another order) stays for wave-expand,
-    which renames registers. A relayout to the layout there is already goes away.
+    come later, from wave-place-barriers. A relayout inside a lane (registers in another order, or the same layout
+    spelled otherwise) stays for wave-expand, which renames registers. A relayout to the same type goes away.
 
     Before:
 
@@ -59,11 +59,11 @@ def _lower(op: ir.Operation, entry: ir.Block, info: KernelInfo) -> None:
     before, after = Layout(source.layout), Layout(target.layout)
     sizes = {"lane": info.wave_size} | {f"wave.{axis}": info.waves(axis) for axis in "xyz"}
     kind = plan(before, after, sizes).kind
-    if kind == "identity":
+    if source == target:
         op.results[0].replace_all_uses_with(op.operands[0])
         op.erase()
         return
-    if kind == "registers":
+    if kind in ("identity", "registers"):  # two spellings of one layout are two types
         return
     _through_lds(op, entry, source, before)
 

@@ -1,15 +1,34 @@
 // RUN: wave-opt %s --split-input-file --wave-lower-relayouts | FileCheck %s
 
 #rows = #wave.layout<[M = 64, K = 4], reg = [4 : K * 1], lane = [64 : M * 1]>
-#same = #wave.layout<[M = 64, K = 4], reg = [2 : K * 1, 2 : K * 2], lane = [64 : M * 1]>
 
-// To the layout it has, spelled otherwise: goes away.
+// To the layout it has: goes away.
 // CHECK-LABEL: @identity(
 // CHECK-NOT:   wave.relayout
 // CHECK-NOT:   wave.allocate
 // CHECK:       wave.return
 module attributes {wave.form = "staged", wave.target = "gfx942"} {
   wave.kernel @identity(%a: !wave.memory<[M, K], f16, global>, %c: !wave.memory<[M, K], f16, global>)
+      symbols {M = 64, K = 4} constraints [#wave.workgroup<M, 64, x>, #wave.workgroup<K, 4, y>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.read %a index [at.M, at.K] : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16, #rows>
+    %y = wave.relayout %x : !wave.tile<[M, K], f16, #rows> -> !wave.tile<[M, K], f16, #rows>
+    wave.write %y, %c index [at.M, at.K] : !wave.tile<[M, K], f16, #rows>, !wave.memory<[M, K], f16, global>
+    wave.return
+  }
+}
+
+// -----
+
+#rows = #wave.layout<[M = 64, K = 4], reg = [4 : K * 1], lane = [64 : M * 1]>
+#same = #wave.layout<[M = 64, K = 4], reg = [2 : K * 1, 2 : K * 2], lane = [64 : M * 1]>
+
+// To the layout it has, spelled otherwise: another type, for wave-expand.
+// CHECK-LABEL: @spelling(
+// CHECK-NOT:   wave.allocate
+// CHECK:       wave.relayout
+// CHECK:       wave.return
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @spelling(%a: !wave.memory<[M, K], f16, global>, %c: !wave.memory<[M, K], f16, global>)
       symbols {M = 64, K = 4} constraints [#wave.workgroup<M, 64, x>, #wave.workgroup<K, 4, y>, #wave.hardware<threads_per_wave = 64>] {
     %x = wave.read %a index [at.M, at.K] : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16, #rows>
     %y = wave.relayout %x : !wave.tile<[M, K], f16, #rows> -> !wave.tile<[M, K], f16, #same>

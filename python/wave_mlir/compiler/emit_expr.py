@@ -6,7 +6,7 @@ change in a loop is emitted before the loop, so that later code finds loop-invar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -17,6 +17,8 @@ from wave_mlir.dialect import Expr, Facts
 
 _COMPARE = {"eq": arith.CmpIPredicate.eq, "ne": arith.CmpIPredicate.ne,
             "lt": arith.CmpIPredicate.slt, "le": arith.CmpIPredicate.sle}  # fmt: skip
+
+Operands = dict[str, ir.Value] | None
 
 
 @dataclass
@@ -62,7 +64,7 @@ class ExprEmitter:
         """From here on `name` means `value` (of type index) in the innermost scope."""
         self._scopes[-1].symbols[name] = value
 
-    def emit(self, expr: Expr, here: ir.Operation | None, operands: dict[str, ir.Value] | None = None) -> ir.Value:
+    def emit(self, expr: Expr, here: ir.Operation | None, operands: Operands = None) -> ir.Value:
         """The value of `expr`, available at `here` (the op that needs it; None: the end of the innermost block).
 
         `operands` are values of symbols known to this user only; what depends on them is emitted at `here`.
@@ -71,6 +73,18 @@ class ExprEmitter:
         self._scopes[-1].anchor = here
         local = {name: value for name, value in (operands or {}).items() if not self._is_bound(name, value)}
         return self._emit_local(expr, local) if local else self._emit(expr)
+
+    def emit_number(self, expr: Expr, here: ir.Operation | None, operands: Operands = None) -> ir.Value:
+        """`emit`, as index whatever the expression is: a predicate that holds is 1."""
+        value = self.emit(expr, here, operands)
+        with self._point(len(self._scopes) - 1):
+            return self._number(value)
+
+    def emit_truth(self, expr: Expr, here: ir.Operation | None, operands: Operands = None) -> ir.Value:
+        """`emit`, as i1 whatever the expression is: a number that is not 0 holds."""
+        value = self.emit(expr, here, operands)
+        with self._point(len(self._scopes) - 1):
+            return self._truth(value)
 
     def _is_bound(self, name: str, value: ir.Value) -> bool:
         for scope in reversed(self._scopes):
@@ -123,19 +137,24 @@ class ExprEmitter:
         kind = expr.kind
         if kind == "constant":
             return arith.ConstantOp(self.index, expr.constant_value).result
-        if kind in _COMPARE:
-            return arith.CmpIOp(_COMPARE[kind], args[0], args[1]).result
-        if kind == "select":
-            return arith.SelectOp(self._truth(args[0]), args[1], args[2]).result
-        if kind in ("floordiv", "ceildiv", "mod"):
-            return self._divide(expr, args)
-        build = {"add": arith.AddIOp, "mul": arith.MulIOp, "min": arith.MinSIOp, "max": arith.MaxSIOp,
-                 "xor": arith.XOrIOp, "and": arith.AndIOp, "or": arith.OrIOp}[kind]  # fmt: skip
         if kind in ("and", "or"):
-            args = [self._truth(a) for a in args]
-        return self._chain(kind, build, expr, args, scope)
+            truths = [self._truth(a) for a in args]
+            return self._chain(kind, arith.AndIOp if kind == "and" else arith.OrIOp, expr, truths, scope)
+        if kind == "select":
+            arms = args[1:] if args[1].type == args[2].type else [self._number(a) for a in args[1:]]
+            return arith.SelectOp(self._truth(args[0]), *arms).result
+        numbers = [self._number(a) for a in args]
+        if kind in _COMPARE:
+            return arith.CmpIOp(_COMPARE[kind], *numbers).result
+        if kind in ("floordiv", "ceildiv", "mod"):
+            return self._divide(expr, numbers)
+        build = {"add": arith.AddIOp, "mul": arith.MulIOp, "min": arith.MinSIOp, "max": arith.MaxSIOp,
+                 "xor": arith.XOrIOp}[kind]  # fmt: skip
+        return self._chain(kind, build, expr, numbers, scope)
 
-    def _chain(self, kind: str, build, expr: Expr, args: Sequence[ir.Value], scope: _Scope | None) -> ir.Value:
+    def _chain(
+        self, kind: str, build: Callable[..., ir.OpView], expr: Expr, args: Sequence[ir.Value], scope: _Scope | None
+    ) -> ir.Value:
         """Apply `build` from left to right. Addresses differ in their last terms: a scope sums up the others once."""
         if scope is None or len(args) == 2:
             return reduce(lambda a, b: build(a, b).result, args)
@@ -144,6 +163,10 @@ class ExprEmitter:
             known = scope.chains.get((kind, operands[:count]))
             value = scope.chains[kind, operands[:count]] = build(value, arg).result if known is None else known
         return value
+
+    def _number(self, value: ir.Value) -> ir.Value:
+        """A predicate as a number: 1 where it holds."""
+        return arith.IndexCastUIOp(self.index, value).result if value.type == self.i1 else value
 
     def _truth(self, value: ir.Value) -> ir.Value:
         if value.type == self.i1:

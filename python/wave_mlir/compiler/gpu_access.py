@@ -103,7 +103,7 @@ def emit_mask(function: GpuFunction, mask: ir.Operation) -> ir.Value:
     if expr.constant_value is not None:
         with mask.location, ir.InsertionPoint(mask):
             return arith.ConstantOp(ir.IntegerType.get_signless(1), int(expr.constant_value != 0)).result
-    return function.emitter.emit(expr, mask, operands)
+    return function.emitter.emit_truth(expr, mask, operands)
 
 
 def known_alignment(function: GpuFunction, linear: Expr, element_bytes: int) -> int:
@@ -127,7 +127,7 @@ def _place(function: GpuFunction, op: ir.Operation, memory: ir.Value) -> tuple[i
     if "el" in linear.symbols:
         raise PassError(op, "the index still depends on the element; run wave-split-accesses before wave-to-gpu")
     element = ir.MemRefType(memory.type).element_type
-    offset = function.emitter.emit(linear, op, index_operands(op))
+    offset = function.emitter.emit_number(linear, op, index_operands(op))
     return offset, known_alignment(function, linear, _element_bytes(element))
 
 

@@ -92,12 +92,14 @@ def lower_expr_value(function: GpuFunction, op: ir.Operation) -> None:
     element = kind.element_type if isinstance(kind, ir.VectorType) else kind
     count = kind.shape[0] if isinstance(kind, ir.VectorType) else 1
     expr = function.info.resolve(op.opview.expr, bound_names(op))
+    emitter = function.emitter
+    emit = emitter.emit_truth if element == ir.IntegerType.get_signless(1) else emitter.emit_number
     with op.location, ir.InsertionPoint(op):
         values = []
         for number in range(count):
             operands = {name: _element(value, number) for name, value in _raw_operands(op).items()}
             one = expr.subs({"el": number}).simplify(function.info.facts) if "el" in expr.symbols else expr
-            values.append(_converted(function.emitter.emit(one, op, operands), element))
+            values.append(_converted(emit(one, op, operands), element))
         value = values[0]
         if isinstance(kind, ir.VectorType):
             value = vector.FromElementsOp(kind, values).result
@@ -209,7 +211,7 @@ def open_loop(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operation, ir
     body = op.regions[0].blocks[0]
     with op.location, ir.InsertionPoint(op):
         trips = function.info.resolve(op.opview.trips, bound_names(op))
-        bound = function.emitter.emit(trips, op, index_operands(op))
+        bound = function.emitter.emit_number(trips, op, index_operands(op))
         zero, one = (arith.ConstantOp(ir.IndexType.get(), n).result for n in (0, 1))
         loop = scf.ForOp(zero, bound, one, list(view.init_args))
     inner = loop.body
@@ -276,7 +278,7 @@ def open_conditional(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operat
     with op.location, ir.InsertionPoint(op):
         if "condition" in op.attributes:
             expr = function.info.resolve(view.condition, bound_names(op))
-            condition = function.emitter.emit(expr, op, index_operands(op))
+            condition = function.emitter.emit_truth(expr, op, index_operands(op))
         else:
             condition = _scalar(view.condition_value)
             if condition.type != ir.IntegerType.get_signless(1):

@@ -50,7 +50,8 @@ def test_start_up_cpu_time(tmp_path):
         after = os.times()
         return after.children_user - before.children_user + after.children_system - before.children_system
 
-    assert min(cpu_seconds() for _ in range(3)) < 0.6  # 0.3 s on an idle machine; the load of others adds to it
+    # 0.25 s on an idle machine; the load of others adds to it, hence the least of many
+    assert any(cpu_seconds() < 0.4 for _ in range(10))
 
 
 def test_numpy_is_imported_on_first_use():

@@ -1,0 +1,97 @@
+"""Relayouts executed: by renaming registers, through LDS, and of nothing; a tile is the same whatever lays it out."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from mlir import ir
+from wave_mlir import sim
+from wave_mlir.compiler import driver
+from wave_mlir.compiler.pass_registry import run_passes
+
+TILE = "[M = 64, K = 16]"
+LANES = "lane = [64 : M * 1]"
+DIGITS = ("4 : K * 1", "2 : K * 4", "2 : K * 8")
+REGISTERS = [f"reg = [{', '.join(order)}], {LANES}" for order in itertools.permutations(DIGITS)]
+"""Layouts that differ in the order of a lane's registers only."""
+OTHER_LANES = [
+    "reg = [4 : K * 1, 4 : M * 16], lane = [16 : M * 1, 4 : K * 4]",
+    "reg = [16 : M * 1], lane = [16 : K * 1, 4 : M * 16]",
+    "reg = [2 : M * 32, 8 : K * 2], lane = [2 : K * 1, 32 : M * 1]",
+]
+
+
+def _text(before: str, after: str, dtype: str) -> str:
+    """a is read in one layout, moved to the other, used in a sum with itself as read there, and written to c."""
+    tiles = [f"!wave.tile<[M, K], {dtype}, #wave.layout<{TILE}, {layout}>>" for layout in (before, after)]
+    memory = f"!wave.memory<[M, K], {dtype}, global>"
+    return f"""
+module attributes {{wave.form = "staged", wave.target = "gfx942"}} {{
+  wave.kernel @k(%a: {memory}, %c: {memory}, %d: {memory}) symbols {{M = 64, K = 16}}
+      constraints [#wave.workgroup<M, 64, x>, #wave.workgroup<K, 16, y>, #wave.hardware<threads_per_wave = 64>] {{
+    %x = wave.read %a index [at.M, at.K] : {memory} -> {tiles[0]}
+    %y = wave.relayout %x : {tiles[0]} -> {tiles[1]}
+    %z = wave.read %a index [at.M, at.K] : {memory} -> {tiles[1]}
+    %s = wave.add %y, %z : {tiles[1]}
+    wave.write %y, %c index [at.M, at.K] : {tiles[1]}, {memory}
+    wave.write %s, %d index [at.M, at.K] : {tiles[1]}, {memory}
+    wave.return
+  }}
+}}
+"""
+
+
+def _lowered(text: str) -> str:
+    """After the pass that turns relayouts across lanes into LDS accesses."""
+    with ir.Context():
+        module = ir.Module.parse(text)
+        run_passes(module, "wave-lower-relayouts")
+        return str(module)
+
+
+NUMPY = {"f32": np.float32, "f16": np.float16, "i8": np.int8}
+
+
+def _run(text: str, dtype: str) -> None:
+    a = np.random.default_rng(0).permutation(64 * 16).reshape(64, 16) % 61 - 30
+    a = a.astype(NUMPY[dtype])
+    c, d = np.full_like(a, 99), np.full_like(a, 99)
+    sim.run(driver.compile_module(text).module, [a, c, d])
+    np.testing.assert_array_equal(c, a)
+    np.testing.assert_array_equal(d, a + a)
+
+
+@pytest.mark.parametrize("dtype", NUMPY)
+@pytest.mark.parametrize("after", REGISTERS[1:])
+def test_registers_are_renamed(after: str, dtype: str) -> None:
+    text = _lowered(_text(REGISTERS[0], after, dtype))
+    assert "wave.relayout" in text and "wave.allocate" not in text
+    _run(text, dtype)
+    back = _lowered(_text(after, REGISTERS[0], dtype))
+    assert "wave.allocate" not in back
+    _run(back, dtype)
+
+
+@pytest.mark.parametrize("dtype", NUMPY)
+@pytest.mark.parametrize("after", OTHER_LANES)
+def test_lanes_exchange_through_lds(after: str, dtype: str) -> None:
+    text = _lowered(_text(REGISTERS[0], after, dtype))
+    assert "wave.relayout" not in text and "wave.allocate" in text
+    _run(text, dtype)
+    _run(_lowered(_text(after, REGISTERS[1], dtype)), dtype)
+
+
+def test_a_relayout_to_the_same_layout_is_nothing() -> None:
+    text = _lowered(_text(REGISTERS[0], REGISTERS[0], "f32"))
+    assert "wave.relayout" not in text and "wave.allocate" not in text
+    _run(text, "f32")
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_two_spellings_of_one_layout(order: tuple[int, int]) -> None:
+    spellings = (REGISTERS[0], f"reg = [16 : K * 1], {LANES}")
+    text = _lowered(_text(*(spellings[i] for i in order), "f32"))
+    assert "wave.allocate" not in text
+    _run(text, "f32")
