@@ -55,3 +55,18 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// A reduction over a dim of which each wave has a part.
+#parts = #wave.layout<[M = 128], lane = [64 : M * 1], wave.x = [2 : M * 64]>
+#one = #wave.layout<[]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1.0 : !wave.tile<[M], f32, #parts>
+    // expected-error@+1 {{dim M is divided among waves, and each would reduce its part only; add 'block' (block=True)}}
+    %s = wave.reduce sum %x along M : !wave.tile<[M], f32, #parts> -> !wave.tile<[], f32, #one>
+    wave.return
+  }
+}

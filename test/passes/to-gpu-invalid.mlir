@@ -116,3 +116,15 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// A position for each element.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>, %t: !wave.memory<[M], i32, global>) symbols {M = 128} constraints [#wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{a symbol's value is a vector<2xi32>, one for each element; run wave-split-accesses first}}
+    %i = wave.read %t index [lane * 2] : !wave.memory<[M], i32, global> -> vector<2xi32>
+    %v = wave.read %a index [T] symbols(T = %i : vector<2xi32>) : !wave.memory<[M], f32, global> -> vector<2xf32>
+    wave.return
+  }
+}

@@ -128,3 +128,15 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Scheduled form: a gather whose elements have positions of their own.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>, %t: !wave.memory<[M], i32, global>) symbols {M = 128} constraints [#wave.hardware<threads_per_wave = 64>] {
+    %i = wave.read %t index [lane * 2] : !wave.memory<[M], i32, global> -> vector<2xi32>
+    // expected-error@+1 {{symbol T has a value for each element; wave-split-accesses parts them}}
+    %v = wave.read %a index [T] symbols(T = %i : vector<2xi32>) : !wave.memory<[M], f32, global> -> vector<2xf32>
+    wave.return
+  }
+}
