@@ -388,9 +388,10 @@ class Evaluator:
             carried = self._trip(op, carried)
             following = self.scope.set[axis]
             if following is position:
-                raise SimError(
-                    "limit", f"iterate {axis}: no set_symbol of {axis} gives its next value", location=str(here)
-                )
+                if op.step is None:  # type: ignore[attr-defined]
+                    text = f"iterate {axis}: no set_symbol of {axis} gives its next value"
+                    raise SimError("limit", text, location=str(here))
+                following = Tile.scalar(int(position.data) + self.scope.number(Expr(op.step), here))  # type: ignore[attr-defined]
             position = Tile.scalar(uniform(following, f"'{axis}'", here))
 
 
