@@ -6,6 +6,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 PY = $(VENV)/bin/python
 PIP = $(PY) -m pip --disable-pip-version-check --no-input --retries 10 --timeout 60 install -q --progress-bar off
+# Compiling all of the packages' Python takes longer than unpacking them; what is imported is compiled then.
+PIP_PACKAGES = $(PIP) --no-compile
 
 # What the extension is built from; sources in Python are used in place.
 BUILD_INPUTS = pyproject.toml CMakeLists.txt $(shell find dialect machine -type f)
@@ -21,14 +23,15 @@ $(VENV)/built: $(BUILD_INPUTS)
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit(f"Python 3.11 is needed, $(PYTHON) is {v[0]}.{v[1]}: make PYTHON=…")'
 	@test -x $(PY) || { echo "making $(VENV)"; $(PYTHON) -m venv $(VENV); }
 	@echo "installing wave-mlir into $(VENV) (downloads about 450 MB the first time)"
-	@$(PY) tools/build_requirements.py > $(VENV)/build-requirements.txt
-	@$(PIP) -r $(VENV)/build-requirements.txt
-	@PATH="$(abspath $(VENV))/bin:$$PATH" $(PIP) --no-build-isolation -e .
+	@$(PY) tools/requirements.py build > $(VENV)/build-requirements.txt
+	@$(PIP_PACKAGES) -r $(VENV)/build-requirements.txt
+	@PATH="$(abspath $(VENV))/bin:$$PATH" CMAKE_ARGS="-DWAVE_UNITY=ON $$CMAKE_ARGS" $(PIP_PACKAGES) --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/with-%: $(VENV)/built
 	@echo "installing what the $* needs"
-	@PATH="$(abspath $(VENV))/bin:$$PATH" $(PIP) --no-build-isolation -e '.[$*]'
+	@$(PY) tools/requirements.py $* > $(VENV)/$*-requirements.txt
+	@$(PIP_PACKAGES) -r $(VENV)/$*-requirements.txt
 	@touch $@
 
 demo: $(VENV)/with-demo
@@ -52,10 +55,10 @@ docs: $(VENV)/built
 	@$(PY) tools/pass_docs.py --write
 	@$(PY) tools/dialect_docs.py --write
 
-# make dev    build again in place, with packages that are in .venv already
+# make dev    build again in place, file by file, with packages that are in .venv already
 dev:
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@PATH="$(abspath $(VENV))/bin:$$PATH" $(PIP) --no-build-isolation --no-deps -e .
+	@PATH="$(abspath $(VENV))/bin:$$PATH" CMAKE_ARGS="-DWAVE_UNITY=OFF $$CMAKE_ARGS" $(PIP) --no-build-isolation --no-deps -e .
 
 # make clean    remove the environment and what was built
 clean:
