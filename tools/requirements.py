@@ -1,4 +1,4 @@
-"""Print requirements of pyproject.toml, one a line: `requirements.py build` (of building the package) or of an extra."""
+"""Print requirements of pyproject.toml, one a line: `requirements.py build` (to build the package) or an extra."""
 
 import sys
 import tomllib
