@@ -1,13 +1,18 @@
-"""Shared by all pytest tests: the markers `second_opinion` and `foreign`, and the fixture of the former."""
+"""Shared by all pytest tests: the machine-code runner as a fixture; the markers `second_opinion` and `foreign`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import foreign_kernels
 import pytest
 import second_opinion
+
+if TYPE_CHECKING:
+    from wave_mlir.isa import IsaRun
+    from wave_mlir.isa.compiled import HasKernels
 
 os.environ["WAVE_VERIFY_FORMS"] = "1"  # before wave_mlir is imported: all tests check the form after each pass
 
@@ -22,6 +27,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = chosen
+
+
+@pytest.fixture(scope="session")
+def isa() -> Callable[..., IsaRun]:
+    """`isa(compiled, *args, seed=0, symbols=None, kernel=None, …)` runs a compiled kernel's machine code in the
+    project's own runner with all checks; arrays are updated in place, the first fault raises `IsaError`."""
+
+    def run(compiled: HasKernels, *args: object, **options: object) -> IsaRun:
+        from wave_mlir.isa.compiled import run_compiled
+
+        return run_compiled(compiled, args, **options)  # type: ignore[arg-type]
+
+    return run
 
 
 @pytest.fixture(scope="session")

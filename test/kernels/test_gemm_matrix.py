@@ -1,4 +1,4 @@
-"""GEMMs over the matrix of gemm_cases: in the simulator with all checks, and as machine code, compared exactly."""
+"""GEMMs over the matrix of gemm_cases: in the simulator and as machine code, with all checks, compared exactly."""
 
 from __future__ import annotations
 
@@ -58,9 +58,17 @@ def test_simulated(case: GemmCase) -> None:
     _simulate(case)
 
 
+@pytest.mark.parametrize("case", COVERING, ids=str)
+def test_machine_code(case: GemmCase, isa: Callable[..., object]) -> None:
+    for seed in SEEDS:
+        a, b, c = gemm_cases.inputs(case, seed)
+        isa(_compiled(case), a, b, c, seed=seed)
+        _check(c, a, b)
+
+
 @pytest.mark.second_opinion
 @pytest.mark.parametrize("case", COVERING, ids=str)
-def test_machine_code(case: GemmCase, isa_run: Callable[..., object], tmp_path: Path) -> None:
+def test_second_opinion(case: GemmCase, isa_run: Callable[..., object], tmp_path: Path) -> None:
     _execute(case, isa_run, tmp_path, SEEDS)
 
 
@@ -83,7 +91,15 @@ def test_sweep_simulated(case: GemmCase) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("case", SWEEP, ids=str)
+def test_sweep_machine_code(case: GemmCase, isa: Callable[..., object]) -> None:
+    a, b, c = gemm_cases.inputs(case)
+    isa(_compiled(case), a, b, c)
+    _check(c, a, b)
+
+
+@pytest.mark.slow
 @pytest.mark.second_opinion
 @pytest.mark.parametrize("case", SWEEP, ids=str)
-def test_sweep_machine_code(case: GemmCase, isa_run: Callable[..., object], tmp_path: Path) -> None:
+def test_sweep_second_opinion(case: GemmCase, isa_run: Callable[..., object], tmp_path: Path) -> None:
     _execute(case, isa_run, tmp_path, (0,))
