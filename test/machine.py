@@ -63,6 +63,14 @@ def assembly(ir_text: str, chip: str) -> str:
     return target.emit_assembly(module)
 
 
+def assembly_and_object(ir_text: str, chip: str) -> tuple[str, bytes]:
+    """(assembly, object) of LLVM IR. Each from a module of its own: emitting one changes the module."""
+    target, module = _compile(ir_text, chip)
+    text = target.emit_assembly(module)
+    target, module = _compile(ir_text, chip)
+    return text, target.emit_object(module)
+
+
 def machine_code(text: str, chip: str) -> tuple[str, bytes]:
     """(assembly, object) of gpu-form text."""
     target, module = _compile(llvm_ir(text, chip), chip)

@@ -108,6 +108,7 @@ def read(data: bytes, name: str) -> CodeObject:
     except AssemblyError as error:
         raise IsaError("input", str(error), source=name) from None
     _read_code(listing, elf, text)
+    listing.kernels.update({kernel: {} for kernel in kernels})
     return CodeObject(listing, kernels, image)
 
 

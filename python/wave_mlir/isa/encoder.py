@@ -226,7 +226,7 @@ def encode(
     name: str = "kernel.s",
     base: int = CODE_BASE,
 ) -> Program:
-    """The program of some functions, the one to start with first.
+    """The program of some functions, whose addresses ascend (the runner finds calls and returns by bisection).
 
     symbols: values of names that are not labels. files: paths by number of .file. name: of the assembly, in messages.
     base: device address of the code. Raises IsaError "unsupported" that lists all instructions that the runner does not

@@ -100,11 +100,10 @@ def choose(names: Sequence[str], wanted: str | None, source: str) -> str:
 
 
 def _functions(listing: Listing, kernel: str) -> list[Function]:
-    """The kernel first, then all functions that are no kernels."""
-    first = listing.function(kernel)
-    if first is None:
+    """The kernel, and all functions that are no kernels, in the order of the file: addresses ascend."""
+    if listing.function(kernel) is None:
         raise IsaError("input", f"the kernel '{kernel}' has no code in the file", source=listing.name)
-    return [first, *(f for f in listing.functions if f is not first and f.name not in listing.kernels)]
+    return [f for f in listing.functions if f.name == kernel or f.name not in listing.kernels]
 
 
 def finish(listing: Listing, functions: Sequence[Function], kernel: Kernel, image: Image, target: str | None) -> Loaded:

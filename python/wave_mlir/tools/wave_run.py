@@ -39,6 +39,9 @@ def run_file(
     machine: run machine code, in this way; None: the simulator. A file of machine code is run as it is.
     """
     if path.endswith(wave_isa.MACHINE_CODE):
+        if target:
+            message = f"machine code is for one target; compile the module again for {target}"
+            raise CompileError([Diagnostic("error", path, message)])
         return _run_machine_code(path, symbols, kernel, seed, machine or Choices(seed=seed))
     module = driver.parse(path, is_file=True)
     source = str(module)
