@@ -264,6 +264,7 @@ class _Replay:
 
     def _finish(self) -> None:
         ends = [w.free for w in self.waves] + [int(np.ceil(s.end)) for s in self.out.slices]
+        ends += self.unit_free.values()
         self.out.clocks = max(ends, default=0)
 
 

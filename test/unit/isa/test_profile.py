@@ -83,7 +83,7 @@ amdhsa.version: [1, 2]
 	.end_amdgpu_metadata
 """
 STEPS = 5
-BODY, BEFORE, AFTER = 12, 15, 11  # instructions of the loop, before it, after it
+BODY, BEFORE, AFTER = 12, 15, 10  # instructions of the loop, before it, after it
 
 
 @cache
@@ -117,14 +117,14 @@ def test_accesses() -> None:
     profile = gemm_run().profile()
     loads = [a for a in profile.global_accesses() if a.kind == "load"]
     assert [(a.executions, a.bytes_per_execution) for a in loads] == [(2 * STEPS, 512)] * 2
-    # A step reads 32 bytes of each of 16 rows of 160 bytes: half of the segment that they lie in, where they do not cross.
+    # A step reads 32 bytes of each of 16 rows of 160 bytes: half of the segment that they lie in at best.
     assert all(a.cost >= 16 * a.executions and a.best == 8 * a.executions and a.degree >= 2 for a in loads)
     stores = [a for a in profile.global_accesses() if a.kind == "store"]
     assert all(a.bytes_per_execution == 256 and a.degree == 1 for a in stores)
 
 
 def test_bank_conflicts() -> None:
-    """8 bytes a lane side by side fill the banks; at a distance of 128 bytes all lanes of a phase ask for two of them."""
+    """8 bytes a lane side by side fill the banks; 128 bytes apart all lanes of a phase ask for two of them."""
     assert gemm_run(3).profile().conflict_clocks == 0
     bad = gemm_run(7).profile()
     (read,) = [a for a in bad.lds_accesses() if a.kind == "lds_read"]
@@ -148,7 +148,12 @@ def test_timeline_of_a_run() -> None:
 
 
 def test_nothing_traced() -> None:
-    run = isa.run(KERNEL.replace("STRIDE", "3"), [*(np.ones((16, 16), np.float16),) * 2, np.zeros((16, 16), np.float32), 16], 1, 64)
+    run = isa.run(
+        KERNEL.replace("STRIDE", "3"),
+        [*(np.ones((16, 16), np.float16),) * 2, np.zeros((16, 16), np.float32), 16],
+        1,
+        64,
+    )
     with pytest.raises(ValueError, match="trace=1"):
         run.timeline()
     assert "modelled" not in run.summary() and "instructions executed" in run.summary()
@@ -157,7 +162,13 @@ def test_nothing_traced() -> None:
 def test_texts() -> None:
     run = gemm_run(7)
     text = run.summary()
-    for part in ("mfma 10", "conflict degree 16.00", "modelled on one compute unit of gfx942", "MFMA utilisation", "vmcnt"):
+    for part in (
+        "mfma 10",
+        "conflict degree 16.00",
+        "modelled on one compute unit of gfx942",
+        "MFMA utilisation",
+        "vmcnt",
+    ):
         assert part in text
     assert json.loads(json.dumps(run.profile().to_dict()))["instructions"] == run.executed
     assert json.loads(json.dumps(run.timeline().to_dict()))["clocks"] == run.timeline().clocks
