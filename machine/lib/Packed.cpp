@@ -1,6 +1,6 @@
 // VOP3P without matrices: packed 16-bit and 32-bit arithmetic, dot products, mixed precision.
 #include "machine/Arithmetic.h"
-#include "machine/Fast.h"
+#include "machine/Half.h"
 
 namespace machine {
 
@@ -107,6 +107,34 @@ struct PairFma {
     fmaRows(out, a, b, c);
   }
 };
+
+// --- the short way for pairs of halves ---
+
+template <class Op> static void fastHalves(Run &run, Wave &wave, const Instruction &instruction) {
+  if (instruction.flags & kClamp || !isPlainF16(wave))
+    return packedOp(run, wave, instruction);
+  alignas(64) uint32_t buffers[3][kLanes], in[3][kLanes], out[2][kLanes];
+  const uint32_t *rows[3];
+  for (int i = 0; i < Op::sources; ++i)
+    rows[i] = rowOf(wave, instruction.src[i], buffers[i]);
+  for (int e = 0; e < 2; ++e) {
+    Selection selection = selectionOf(instruction, e);
+    for (int i = 0; i < Op::sources; ++i) {
+      int shift = selection.sel >> i & 1 ? 16 : 0;
+      uint32_t flip = selection.neg >> i & 1 ? 0x8000 : 0;
+      for (int lane = 0; lane < kLanes; ++lane)
+        in[i][lane] = (rows[i][lane] >> shift & 0xFFFF) ^ flip;
+    }
+    constexpr int last = Op::sources > 2 ? 2 : 0;
+    for (int lane = 0; lane < kLanes; ++lane)
+      out[e][lane] = Op::run(in[0][lane], in[1][lane], in[last][lane]);
+    if (anyHalfNaN(out[e]))
+      return packedOp(run, wave, instruction);
+  }
+  for (int lane = 0; lane < kLanes; ++lane)
+    out[0][lane] |= out[1][lane] << 16;
+  writeRow(wave, instruction.dst[0].reg, out[0], wave.exec());
+}
 
 // A word of each source: op_sel's bit 0 for the low result, bit 1 for the high one.
 static void movePair(Run &, Wave &wave, const Instruction &instruction) {
@@ -226,6 +254,8 @@ template <Mixed To> static void mixedFma(Run &, Wave &wave, const Instruction &i
 #define PK(name, signature, ...) {name, Format::Vop3p, signature, withIndexing<packedOp>, LANE(return __VA_ARGS__;)}
 #define PK2(name, type, ...) PK(name, type " = " type " " type, __VA_ARGS__)
 #define PK3(name, type, ...) PK(name, type " = " type " " type " " type, __VA_ARGS__)
+#define PKH(name, Op, ...)                                                                                             \
+  {name, Format::Vop3p, "f16x2 = f16x2 f16x2", withIndexing<fastHalves<Op>>, LANE(return __VA_ARGS__;)}
 #define DOT(name, to, from, ...) {name, Format::Vop3p, to " = " from " " from " " to, withIndexing<dotOp>, __VA_ARGS__}
 #define DOTC(name, to, from, ...) {name, Format::Vop2, "+" to " = " from " " from, withIndexing<dotOp>, __VA_ARGS__}
 
@@ -244,11 +274,12 @@ static const OpInfo kOps[] = {
     PK2("v_pk_min_i16", "i16x2", uint64_t(std::min(int16_t(a), int16_t(b)))),
     PK2("v_pk_max_u16", "u16x2", std::max(a, b)),
     PK2("v_pk_min_u16", "u16x2", std::min(a, b)),
-    PK3("v_pk_fma_f16", "f16x2", fusedMultiplyAdd<16>(w, a, b, c)),
-    PK2("v_pk_add_f16", "f16x2", add<16>(w, a, b)),
-    PK2("v_pk_mul_f16", "f16x2", multiply<16>(w, a, b)),
-    PK2("v_pk_min_f16", "f16x2", extreme<16, false>(w, a, b)),
-    PK2("v_pk_max_f16", "f16x2", extreme<16, true>(w, a, b)),
+    {"v_pk_fma_f16", Format::Vop3p, "f16x2 = f16x2 f16x2 f16x2", withIndexing<fastHalves<HalfFma>>,
+     LANE(return fusedMultiplyAdd<16>(w, a, b, c);)},
+    PKH("v_pk_add_f16", HalfAdd, add<16>(w, a, b)),
+    PKH("v_pk_mul_f16", HalfMultiply, multiply<16>(w, a, b)),
+    PKH("v_pk_min_f16", HalfExtreme<false>, (extreme<16, false>(w, a, b))),
+    PKH("v_pk_max_f16", HalfExtreme<true>, (extreme<16, true>(w, a, b))),
     {"v_pk_minimum3_f16", Format::Vop3p, "f16x2 = f16x2 f16x2 f16x2", withIndexing<packedOp>,
      LANE(return extremeOrNaN<16, false>(w, extremeOrNaN<16, false>(w, a, b), c);), 0, 2},
     {"v_pk_maximum3_f16", Format::Vop3p, "f16x2 = f16x2 f16x2 f16x2", withIndexing<packedOp>,

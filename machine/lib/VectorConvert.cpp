@@ -1,6 +1,6 @@
 // Conversions between f16, f32, f64 and integers. Formats of 8, 6 and 4 bits and bf16: Convert.cpp.
 #include "machine/Arithmetic.h"
-#include "machine/Fast.h"
+#include "machine/Half.h"
 
 namespace machine {
 
@@ -46,16 +46,54 @@ static uint64_t insertByte(uint64_t word, uint64_t byte, uint64_t at) {
 }
 static uint64_t byteOf(Wave &w, uint64_t raw) { return toInteger<uint8_t>(valueOf<32>(w, raw)); }
 
+// --- rows without special cases ---
+
+FAST_OP(IntToFloat, 1, true, false, uint32_t(rawF32(float(int32_t(a)))));
+FAST_OP(UnsignedToFloat, 1, true, false, uint32_t(rawF32(float(a))));
+FAST_OP(HalfToFloat, 1, true, false, uint32_t(rawF32(halfToFloat(a))));
+
+template <uint32_t (*Narrow)(float), bool Pair> static void fastNarrow(Run &run, Wave &wave, const Instruction &instruction) {
+  if (!isNearlyPlain(wave, instruction) || !isPlainF16(wave) || wave.flushF32In())
+    return vectorOp(run, wave, instruction);
+  alignas(64) uint32_t buffers[2][kLanes], out[kLanes];
+  const uint32_t *low = floatRowOf(wave, instruction.src[0], buffers[0]), *high = low;
+  if (Pair)
+    high = floatRowOf(wave, instruction.src[1], buffers[1]);
+  if (anyNaN(low) || anyNaN(high))
+    return vectorOp(run, wave, instruction);
+  for (int lane = 0; lane < kLanes; ++lane)
+    out[lane] = Narrow(asF32(low[lane])) | (Pair ? Narrow(asF32(high[lane])) << 16 : 0);
+  writeRow(wave, instruction.dst[0].reg, out, wave.exec());
+}
+
+static void widen(Run &run, Wave &wave, const Instruction &instruction) {
+  if (!sourceBits(instruction) && isPlainF16(wave)) // abs and neg are of f16 here
+    fastVector<HalfToFloat>(run, wave, instruction);
+  else
+    vectorOp(run, wave, instruction);
+}
+
+static void packHalves(Run &run, Wave &wave, const Instruction &instruction) {
+  if (instruction.flags & (kSdwa | kDpp) || sourceBits(instruction) || indexesRegisters(wave))
+    return vectorOp(run, wave, instruction);
+  alignas(64) uint32_t buffers[2][kLanes], out[kLanes];
+  const uint32_t *low = rowOf(wave, instruction.src[0], buffers[0]), *high = rowOf(wave, instruction.src[1], buffers[1]);
+  int lowShift = instruction.opsel & 1 ? 16 : 0, highShift = instruction.opsel & 2 ? 16 : 0;
+  for (int lane = 0; lane < kLanes; ++lane)
+    out[lane] = (low[lane] >> lowShift & 0xFFFF) | high[lane] >> highShift << 16;
+  writeRow(wave, instruction.dst[0].reg, out, wave.exec());
+}
+
 #define CVT(name, to, from, ...) {name, Format::Vop1, to " = " from, vectorOp, __VA_ARGS__}
 #define CVT2(name, from, ...) {name, Format::Vop3, "b32 = " from " " from, vectorOp, LANE(return __VA_ARGS__;)}
 
 static const OpInfo kOps[] = {
-    CVT("v_cvt_f16_f32", "f16", "f32", convertFloat<16, 32>),
-    CVT("v_cvt_f32_f16", "f32", "f16", convertFloat<32, 16>),
+    {"v_cvt_f16_f32", Format::Vop1, "f16 = f32", fastNarrow<floatToHalf, false>, convertFloat<16, 32>},
+    {"v_cvt_f32_f16", Format::Vop1, "f32 = f16", widen, convertFloat<32, 16>},
     CVT("v_cvt_f32_f64", "f32", "f64", convertFloat<32, 64>),
     CVT("v_cvt_f64_f32", "f64", "f32", convertFloat<64, 32>),
-    CVT("v_cvt_f32_i32", "f32", "i32", fromInteger<32, int32_t>),
-    CVT("v_cvt_f32_u32", "f32", "u32", fromInteger<32, uint32_t>),
+    {"v_cvt_f32_i32", Format::Vop1, "f32 = i32", fastVector<IntToFloat>, fromInteger<32, int32_t>},
+    {"v_cvt_f32_u32", Format::Vop1, "f32 = u32", fastVector<UnsignedToFloat>, fromInteger<32, uint32_t>},
     CVT("v_cvt_f64_i32", "f64", "i32", fromInteger<64, int32_t>),
     CVT("v_cvt_f64_u32", "f64", "u32", fromInteger<64, uint32_t>),
     CVT("v_cvt_f16_i16", "f16", "i16", fromInteger<16, int16_t>),
@@ -79,12 +117,13 @@ static const OpInfo kOps[] = {
     CVT2("v_cvt_pknorm_u16_f32", "f32", pack(normalised<32, false>(w, a), normalised<32, false>(w, b))),
     CVT2("v_cvt_pknorm_i16_f16", "f16", pack(normalised<16, true>(w, a), normalised<16, true>(w, b))),
     CVT2("v_cvt_pknorm_u16_f16", "f16", pack(normalised<16, false>(w, a), normalised<16, false>(w, b))),
-    CVT2("v_cvt_pkrtz_f16_f32", "f32", pack(truncated(w, a), truncated(w, b))),
+    {"v_cvt_pkrtz_f16_f32", Format::Vop3, "b32 = f32 f32", fastNarrow<floatToHalfCut, true>,
+     LANE(return pack(truncated(w, a), truncated(w, b));)},
     CVT2("v_cvt_pk_u16_u32", "u32", pack(std::min<uint64_t>(a, 0xFFFF), std::min<uint64_t>(b, 0xFFFF))),
     CVT2("v_cvt_pk_i16_i32", "i32", pack(clipped(a), clipped(b))),
     {"v_cvt_pk_u8_f32", Format::Vop3, "b32 = f32 u32 b32", vectorOp, LANE(return insertByte(c, byteOf(w, a), b);)},
     {"v_cvt_pkaccum_u8_f32", Format::Vop3, "+b32 = f32 u32", vectorOp, LANE(return insertByte(c, byteOf(w, a), b);)},
-    CVT2("v_pack_b32_f16", "f16", pack(a, b)),
+    {"v_pack_b32_f16", Format::Vop3, "b32 = f16 f16", packHalves, LANE(return pack(a, b);)},
 };
 
 Table vectorConvertOps() { return {kOps, sizeof kOps / sizeof *kOps}; }

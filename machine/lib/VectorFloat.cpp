@@ -1,6 +1,6 @@
 // Vector floating-point arithmetic.
 #include "machine/Arithmetic.h"
-#include "machine/Fast.h"
+#include "machine/Half.h"
 
 namespace machine {
 
@@ -9,8 +9,15 @@ FAST_OP(SubF32, 2, true, false, uint32_t(rawF32(asF32(a) - asF32(b))));
 FAST_OP(SubrevF32, 2, true, false, uint32_t(rawF32(asF32(b) - asF32(a))));
 FAST_OP(MulF32, 2, true, false, uint32_t(rawF32(asF32(a) * asF32(b))));
 // Equal numbers differ in their bits where they are zeros of both signs. A NaN on the left takes the long way.
-FAST_OP(MaxF32, 2, true, false, asF32(a) != asF32(a) ? a : asF32(a) > asF32(b) ? a : asF32(a) == asF32(b) ? a & b : b);
-FAST_OP(MinF32, 2, true, false, asF32(a) != asF32(a) ? a : asF32(a) < asF32(b) ? a : asF32(a) == asF32(b) ? a | b : b);
+FAST_OP(MaxF32, 2, true, false,
+        either(asF32(a) != asF32(a), a,
+               either(asF32(a) > asF32(b), a, either(asF32(a) == asF32(b), a & b, b))));
+FAST_OP(MinF32, 2, true, false,
+        either(asF32(a) != asF32(a), a,
+               either(asF32(a) < asF32(b), a, either(asF32(a) == asF32(b), a | b, b))));
+FAST_OP(Max3F32, 3, true, false, MaxF32::run(MaxF32::run(a, b, 0), c, 0));
+FAST_OP(Med3F32, 3, true, false, MaxF32::run(MinF32::run(a, b, 0), MinF32::run(MaxF32::run(a, b, 0), c, 0), 0));
+FAST_OP(Min3F32, 3, true, false, MinF32::run(MinF32::run(a, b, 0), c, 0));
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define WITH_HARDWARE_FMA __attribute__((target_clones("arch=haswell", "default")))
@@ -24,11 +31,12 @@ WITH_HARDWARE_FMA void fmaRows(uint32_t *__restrict out, const uint32_t *a, cons
 }
 
 template <bool Accumulates> static void fmaF32(Run &run, Wave &wave, const Instruction &instruction) {
-  if (!isPlain(wave, instruction) || !isPlainF32(wave))
+  if (!isNearlyPlain(wave, instruction) || !isPlainF32(wave))
     return vectorOp(run, wave, instruction);
   alignas(64) uint32_t buffers[3][kLanes], out[kLanes];
-  const uint32_t *a = rowOf(wave, instruction.src[0], buffers[0]), *b = rowOf(wave, instruction.src[1], buffers[1]);
-  const uint32_t *c = Accumulates ? wave.v[instruction.dst[0].reg] : rowOf(wave, instruction.src[2], buffers[2]);
+  const uint32_t *a = floatRowOf(wave, instruction.src[0], buffers[0]);
+  const uint32_t *b = floatRowOf(wave, instruction.src[1], buffers[1]);
+  const uint32_t *c = Accumulates ? wave.v[instruction.dst[0].reg] : floatRowOf(wave, instruction.src[2], buffers[2]);
   fmaRows(out, a, b, c);
   if (anyNaN(out))
     return vectorOp(run, wave, instruction);
@@ -74,6 +82,21 @@ template <int Bits, double (*F)(double)> static uint64_t transcendental(Wave &w,
     return Fields<Bits>::sign | Fields<Bits>::inf | Fields<Bits>::quiet;
   uint64_t result = finish<Bits>(w, value);
   return Bits == 32 && isDenormal<32>(result) ? result & kSignF32 : result;
+}
+
+// The same for rows without special cases.
+template <double (*F)(double)> static void fastTranscendental(Run &run, Wave &wave, const Instruction &instruction) {
+  if (!isNearlyPlain(wave, instruction) || !isPlainF32(wave))
+    return vectorOp(run, wave, instruction);
+  uint32_t buffer[kLanes], out[kLanes];
+  const uint32_t *in = floatRowOf(wave, instruction.src[0], buffer);
+  auto flushed = [](uint32_t raw) { return raw & kInfF32 ? raw : raw & uint32_t(kSignF32); };
+  uint64_t exec = wave.exec();
+  for (int lane = 0; lane < kLanes; ++lane)
+    out[lane] = exec >> lane & 1 ? flushed(uint32_t(rawF32(float(F(asF32(flushed(in[lane]))))))) : 0;
+  if (anyNaN(out))
+    return vectorOp(run, wave, instruction);
+  writeRow(wave, instruction.dst[0].reg, out, exec);
 }
 
 static double exp2Of(double x) { return std::exp2(x); }
@@ -240,7 +263,9 @@ static uint64_t cubeAxis(Wave &w, uint64_t a, uint64_t b, uint64_t c) {
   UNARY(name "_f16", "f16", rounded<16, F>), UNARY(name "_f32", "f32", rounded<32, F>),                                \
       UNARY(name "_f64", "f64", rounded<64, F>)
 #define TRANS(name, F)                                                                                                 \
-  UNARY(name "_f16", "f16", transcendental<16, F>), UNARY(name "_f32", "f32", transcendental<32, F>)
+  UNARY(name "_f16", "f16", transcendental<16, F>),                                                                    \
+      {name "_f32", Format::Vop1, "f32 = f32", fastTranscendental<F>, transcendental<32, F>}
+#define QUICK_HALF(name, Op, ...) {name, Format::Vop2, "f16 = f16 f16", fastHalf<Op>, LANE(return __VA_ARGS__;)}
 #define QUICK(name, Op, ...) {name, Format::Vop2, "f32 = f32 f32", fastVector<Op>, LANE(return __VA_ARGS__;)}
 
 static const OpInfo kOps[] = {
@@ -282,12 +307,12 @@ static const OpInfo kOps[] = {
     {"v_fmaak_f32", Format::Vop2, "f32 = f32 f32 f32", fmaF32<false>, LANE(return fusedMultiplyAdd<32>(w, a, b, c);)},
     {"v_fma_f32", Format::Vop3, "f32 = f32 f32 f32", fmaF32<false>, LANE(return fusedMultiplyAdd<32>(w, a, b, c);)},
     {"v_fmac_f64", Format::Vop2, "+f64 = f64 f64", vectorOp, LANE(return fusedMultiplyAdd<64>(w, a, b, c);)},
-    BINARY("v_add_f16", Vop2, "f16", add<16>(w, a, b)),
-    BINARY("v_sub_f16", Vop2, "f16", subtract<16>(w, a, b)),
-    BINARY("v_subrev_f16", Vop2, "f16", subtract<16>(w, b, a)),
-    BINARY("v_mul_f16", Vop2, "f16", multiply<16>(w, a, b)),
-    BINARY("v_min_f16", Vop2, "f16", extreme<16, false>(w, a, b)),
-    BINARY("v_max_f16", Vop2, "f16", extreme<16, true>(w, a, b)),
+    QUICK_HALF("v_add_f16", HalfAdd, add<16>(w, a, b)),
+    QUICK_HALF("v_sub_f16", HalfSubtract, subtract<16>(w, a, b)),
+    QUICK_HALF("v_subrev_f16", HalfSubtractReversed, subtract<16>(w, b, a)),
+    QUICK_HALF("v_mul_f16", HalfMultiply, multiply<16>(w, a, b)),
+    QUICK_HALF("v_min_f16", HalfExtreme<false>, (extreme<16, false>(w, a, b))),
+    QUICK_HALF("v_max_f16", HalfExtreme<true>, (extreme<16, true>(w, a, b))),
     {"v_mac_f16", Format::Vop2, "+f16 = f16 f16", vectorOp, LANE(return multiplyThenAdd<16>(w, a, b, c);)},
     {"v_madmk_f16", Format::Vop2, "f16 = f16 f16 f16", vectorOp, LANE(return multiplyThenAdd<16>(w, a, b, c);)},
     {"v_madak_f16", Format::Vop2, "f16 = f16 f16 f16", vectorOp, LANE(return multiplyThenAdd<16>(w, a, b, c);)},
@@ -302,13 +327,16 @@ static const OpInfo kOps[] = {
     {"v_trig_preop_f64", Format::Vop3, "f64 = f64 u32", vectorOp, twoOverPi},
 
     TERNARY("v_fma_f64", "f64", fusedMultiplyAdd<64>(w, a, b, c)),
-    TERNARYK("v_fma_f16", "f16", fusedMultiplyAdd<16>(w, a, b, c)),
+    {"v_fma_f16", Format::Vop3, "f16 = f16 f16 f16", fastHalf<HalfFma, true>,
+     LANE(return fusedMultiplyAdd<16>(w, a, b, c);), kKeepHigh},
     TERNARYK("v_mad_f16", "f16", multiplyThenAdd<16>(w, a, b, c)),
     TERNARY("v_fma_legacy_f16", "f16", fusedMultiplyAdd<16>(w, a, b, c)),
     TERNARY("v_mad_legacy_f16", "f16", multiplyThenAdd<16>(w, a, b, c)),
-    TERNARY("v_min3_f32", "f32", extreme3<32, false>(w, a, b, c)),
-    TERNARY("v_max3_f32", "f32", extreme3<32, true>(w, a, b, c)),
-    TERNARY("v_med3_f32", "f32", median<32>(w, a, b, c)),
+    {"v_min3_f32", Format::Vop3, "f32 = f32 f32 f32", fastVector<Min3F32>,
+     LANE(return extreme3<32, false>(w, a, b, c);)},
+    {"v_max3_f32", Format::Vop3, "f32 = f32 f32 f32", fastVector<Max3F32>,
+     LANE(return extreme3<32, true>(w, a, b, c);)},
+    {"v_med3_f32", Format::Vop3, "f32 = f32 f32 f32", fastVector<Med3F32>, LANE(return median<32>(w, a, b, c);)},
     TERNARYK("v_min3_f16", "f16", extreme3<16, false>(w, a, b, c)),
     TERNARYK("v_max3_f16", "f16", extreme3<16, true>(w, a, b, c)),
     TERNARYK("v_med3_f16", "f16", median<16>(w, a, b, c)),

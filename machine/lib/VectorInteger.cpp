@@ -69,6 +69,33 @@ static uint64_t permute(uint64_t high, uint64_t low, uint64_t selectors) {
   return out;
 }
 
+// With one selector for all lanes, whose bytes are all copies or 0.
+static void permuteBytes(Run &run, Wave &wave, const Instruction &instruction) {
+  bool uniform = Kind(instruction.src[2].kind) != Kind::Vgpr;
+  uint32_t selectors = uniform ? uint32_t(readScalar(wave, instruction.src[2], 32)) : 0;
+  bool simple = uniform && isPlain(wave, instruction);
+  unsigned shift[4];
+  uint32_t mask[4];
+  for (int i = 0; i < 4; ++i) {
+    unsigned selector = selectors >> 8 * i & 0xFF;
+    simple &= selector < 8 || selector == 12;
+    shift[i] = 8 * (selector & 7);
+    mask[i] = selector < 8 ? 0xFF : 0;
+  }
+  if (!simple)
+    return vectorOp(run, wave, instruction);
+  alignas(64) uint32_t buffers[2][kLanes], out[kLanes];
+  const uint32_t *high = rowOf(wave, instruction.src[0], buffers[0]), *low = rowOf(wave, instruction.src[1], buffers[1]);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    uint64_t data = uint64_t(high[lane]) << 32 | low[lane];
+    uint32_t word = 0;
+    for (int i = 0; i < 4; ++i)
+      word |= (uint32_t(data >> shift[i]) & mask[i]) << 8 * i;
+    out[lane] = word;
+  }
+  writeRow(wave, instruction.dst[0].reg, out, wave.exec());
+}
+
 static uint64_t apart(uint64_t x, uint64_t y) { return x > y ? x - y : y - x; }
 // Sum of differences of unsigned elements; `masked`: elements of b that are 0 do not count.
 static uint64_t differences(uint64_t a, uint64_t b, int bits, bool masked) {
@@ -177,7 +204,7 @@ static const OpInfo kOps[] = {
     OP3("v_mad_legacy_i16", "i16 = i16 i16 i16", sext(a, 16) * sext(b, 16) + sext(c, 16)),
     OP3("v_alignbit_b32", "b32 = b32 b32 u32", (a << 32 | b) >> (c & 31)),
     OP3("v_alignbyte_b32", "b32 = b32 b32 u32", (a << 32 | b) >> 8 * (c & 3)),
-    OP3("v_perm_b32", "b32 = b32 b32 b32", permute(a, b, c)),
+    {"v_perm_b32", Format::Vop3, "b32 = b32 b32 b32", permuteBytes, LANE(return permute(a, b, c);)},
     OP3("v_lerp_u8", "u32 = u32 u32 u32", lerp(a, b, c)),
     OP3("v_sad_u8", "u32 = u32 u32 u32", differences(a, b, 8, false) + c),
     OP3("v_sad_hi_u8", "u32 = u32 u32 u32", (differences(a, b, 8, false) << 16) + c),

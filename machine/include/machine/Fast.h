@@ -4,12 +4,17 @@
 
 namespace machine {
 
-// No modifier, and every register is the one named.
-inline bool isPlain(const Wave &wave, const Instruction &instruction) {
+inline unsigned sourceBits(const Instruction &instruction) {
+  return instruction.src[0].bits | instruction.src[1].bits | instruction.src[2].bits;
+}
+// No modifier but perhaps abs and neg of sources, and every register is the one named.
+inline bool isNearlyPlain(const Wave &wave, const Instruction &instruction) {
   constexpr uint32_t modifiers = kSdwa | kDpp | kClamp;
-  unsigned bits = instruction.src[0].bits | instruction.src[1].bits | instruction.src[2].bits;
-  return !(instruction.flags & modifiers) && !(bits | instruction.omod | instruction.opsel) &&
-         !indexesRegisters(wave);
+  return !(instruction.flags & modifiers) && !(instruction.omod | instruction.opsel) && !indexesRegisters(wave);
+}
+// No modifier at all.
+inline bool isPlain(const Wave &wave, const Instruction &instruction) {
+  return isNearlyPlain(wave, instruction) && !sourceBits(instruction);
 }
 
 // MODE as kernels have it: nearest even, f32 denormals kept.
@@ -25,6 +30,20 @@ inline const uint32_t *rowOf(const Wave &wave, const Operand &operand, uint32_t 
   return buffer;
 }
 
+inline const uint32_t *plainRowOf(const Wave &wave, const Operand &operand, uint32_t *buffer) {
+  return rowOf(wave, operand, buffer);
+}
+// The same with abs and neg of an f32 source.
+inline const uint32_t *floatRowOf(const Wave &wave, const Operand &operand, uint32_t *buffer) {
+  const uint32_t *row = rowOf(wave, operand, buffer);
+  if (!operand.bits)
+    return row;
+  uint32_t keep = operand.bits & kAbs ? 0x7FFFFFFFu : ~0u, flip = operand.bits & kNeg ? 0x80000000u : 0;
+  for (int lane = 0; lane < kLanes; ++lane)
+    buffer[lane] = (row[lane] & keep) ^ flip;
+  return buffer;
+}
+
 inline bool anyNaN(const uint32_t *values) {
   uint32_t any = 0;
   for (int lane = 0; lane < kLanes; ++lane)
@@ -35,16 +54,17 @@ inline bool anyNaN(const uint32_t *values) {
 // Op: `sources`, `isFloat` (f32: the long way where a NaN comes out), run(a, b, c) on words. With `accumulates` c is
 // the destination.
 template <class Op> void fastVector(Run &run, Wave &wave, const Instruction &instruction) {
-  if (!isPlain(wave, instruction) || (Op::isFloat && !isPlainF32(wave)))
+  constexpr auto row = Op::isFloat ? floatRowOf : plainRowOf;
+  if (!isNearlyPlain(wave, instruction) || (Op::isFloat ? !isPlainF32(wave) : sourceBits(instruction) != 0))
     return vectorOp(run, wave, instruction);
   alignas(64) uint32_t buffers[3][kLanes], out[kLanes];
-  const uint32_t *a = rowOf(wave, instruction.src[0], buffers[0]), *b = a, *c = a;
+  const uint32_t *a = row(wave, instruction.src[0], buffers[0]), *b = a, *c = a;
   if constexpr (Op::sources > 1)
-    b = rowOf(wave, instruction.src[1], buffers[1]);
+    b = row(wave, instruction.src[1], buffers[1]);
   if constexpr (Op::accumulates)
     c = wave.v[instruction.dst[0].reg];
   else if constexpr (Op::sources > 2)
-    c = rowOf(wave, instruction.src[2], buffers[2]);
+    c = row(wave, instruction.src[2], buffers[2]);
   for (int lane = 0; lane < kLanes; ++lane)
     out[lane] = Op::run(a[lane], b[lane], c[lane]);
   if (Op::isFloat && anyNaN(out))

@@ -82,6 +82,8 @@ template <int Bits> inline double toDouble(uint64_t raw) {
   return Bits == 16 ? f16ToDouble(raw) : Bits == 32 ? double(asF32(raw)) : asF64(raw);
 }
 template <int Bits> inline uint64_t fromDouble(double value, Rounding rounding) {
+  if (Bits == 32 && rounding == kNearest)
+    return rawF32(float(value)); // the host rounds so wherever f32 does
   return Bits == 16 ? doubleToF16(value, rounding) : Bits == 32 ? doubleToF32(value, rounding) : rawF64(value);
 }
 
