@@ -52,7 +52,8 @@ FAST_OP(IntToFloat, 1, true, false, uint32_t(rawF32(float(int32_t(a)))));
 FAST_OP(UnsignedToFloat, 1, true, false, uint32_t(rawF32(float(a))));
 FAST_OP(HalfToFloat, 1, true, false, uint32_t(rawF32(halfToFloat(a))));
 
-template <uint32_t (*Narrow)(float), bool Pair> static void fastNarrow(Run &run, Wave &wave, const Instruction &instruction) {
+template <uint32_t (*Narrow)(float), bool Pair>
+static void fastNarrow(Run &run, Wave &wave, const Instruction &instruction) {
   if (!isNearlyPlain(wave, instruction) || !isPlainF16(wave) || wave.flushF32In())
     return vectorOp(run, wave, instruction);
   alignas(64) uint32_t buffers[2][kLanes], out[kLanes];
@@ -77,7 +78,8 @@ static void packHalves(Run &run, Wave &wave, const Instruction &instruction) {
   if (instruction.flags & (kSdwa | kDpp) || sourceBits(instruction) || indexesRegisters(wave))
     return vectorOp(run, wave, instruction);
   alignas(64) uint32_t buffers[2][kLanes], out[kLanes];
-  const uint32_t *low = rowOf(wave, instruction.src[0], buffers[0]), *high = rowOf(wave, instruction.src[1], buffers[1]);
+  const uint32_t *low = rowOf(wave, instruction.src[0], buffers[0]);
+  const uint32_t *high = rowOf(wave, instruction.src[1], buffers[1]);
   int lowShift = instruction.opsel & 1 ? 16 : 0, highShift = instruction.opsel & 2 ? 16 : 0;
   for (int lane = 0; lane < kLanes; ++lane)
     out[lane] = (low[lane] >> lowShift & 0xFFFF) | high[lane] >> highShift << 16;

@@ -85,7 +85,8 @@ static void permuteBytes(Run &run, Wave &wave, const Instruction &instruction) {
   if (!simple)
     return vectorOp(run, wave, instruction);
   alignas(64) uint32_t buffers[2][kLanes], out[kLanes];
-  const uint32_t *high = rowOf(wave, instruction.src[0], buffers[0]), *low = rowOf(wave, instruction.src[1], buffers[1]);
+  const uint32_t *high = rowOf(wave, instruction.src[0], buffers[0]);
+  const uint32_t *low = rowOf(wave, instruction.src[1], buffers[1]);
   for (int lane = 0; lane < kLanes; ++lane) {
     uint64_t data = uint64_t(high[lane]) << 32 | low[lane];
     uint32_t word = 0;

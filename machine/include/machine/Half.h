@@ -1,7 +1,7 @@
 // f16 in rows of words: the short way, in f32 arithmetic without branches, so that the compiler vectorises it.
 //
-// f32 has more than twice f16's bits and two, so that a sum or product rounded to f32 and then to f16 is the one rounded
-// to f16 at once; the fused sum is rounded to odd in f32.
+// f32 has more than twice f16's bits and two, so that a sum or product rounded to f32 and then to f16 is the one
+// rounded to f16 at once; the fused sum is rounded to odd in f32.
 #pragma once
 #include "machine/Fast.h"
 
