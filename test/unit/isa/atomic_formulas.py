@@ -39,7 +39,7 @@ def integers(bits: int) -> dict[str, Formula]:
     }
 
 
-def _scalar(raw: int, dtype: type) -> np.generic:
+def _scalar(raw: int, dtype: type) -> np.floating:
     size = np.dtype(dtype).itemsize
     return np.frombuffer(int(raw).to_bytes(size, "little"), dtype)[0]
 

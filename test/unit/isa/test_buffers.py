@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 from atomic_formulas import FLOATS, float_operands, integers, operands
@@ -27,7 +29,9 @@ def descriptor(
     return np.array([base & 0xFFFFFFFF, high, records, flags], np.uint32)
 
 
-def run(lines: list[str], vgprs: dict[int, object], rsrc: np.ndarray, data: np.ndarray, **options: object) -> Registers:
+def run(
+    lines: list[str], vgprs: Mapping[int, object], rsrc: np.ndarray, data: np.ndarray, **options: object
+) -> Registers:
     return run_lines([*lines, DONE], vgprs, {3: 32, 8: rsrc}, buffers=[data], **options)  # type: ignore[arg-type]
 
 
@@ -101,7 +105,7 @@ def test_structured_range_counts_elements() -> None:
     np.testing.assert_array_equal(r.v[4], np.where(L < 10, data[L], 0))
 
 
-@pytest.mark.parametrize("code,index_stride", enumerate([8, 16, 32, 64]))
+@pytest.mark.parametrize("code,index_stride", list(enumerate([8, 16, 32, 64])))
 def test_swizzled(code: int, index_stride: int) -> None:
     """Elements of 4 bytes: index_stride of them, of neighbouring indices, lie together."""
     data, stride = random_words(4096), 16
@@ -121,7 +125,8 @@ def test_thread_is_added_to_the_index() -> None:
 
 
 @pytest.mark.parametrize("name,element,result", [
-    ("ubyte", np.uint8, np.uint32), ("sbyte", np.int8, np.int32), ("ushort", np.uint16, np.uint32), ("sshort", np.int16, np.int32),
+    ("ubyte", np.uint8, np.uint32), ("sbyte", np.int8, np.int32), ("ushort", np.uint16, np.uint32),
+    ("sshort", np.int16, np.int32),
 ])  # fmt: skip
 def test_sub_dword_loads(name: str, element: type, result: type) -> None:
     raw = np.random.default_rng(3).integers(0, 256, 256, np.uint8)
@@ -209,7 +214,7 @@ def test_copy_of_bytes_fills_dwords() -> None:
 # --- checks ---
 
 
-def fails(kind: str, line: str, vgprs: dict[int, object], rsrc: np.ndarray, **options: object) -> IsaError:
+def fails(kind: str, line: str, vgprs: Mapping[int, object], rsrc: np.ndarray, **options: object) -> IsaError:
     with pytest.raises(IsaError) as caught:
         run([line], vgprs, rsrc, np.zeros(64, np.uint32), **options)
     assert caught.value.kind == kind, str(caught.value)

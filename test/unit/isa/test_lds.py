@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def words(register: int, count: int) -> str:
     return f"v{register}" if count == 1 else f"v[{register}:{register + count - 1}]"
 
 
-def run_filled(lines: Sequence[str], vgprs: dict[int, object], lds: np.ndarray, **options: object) -> Registers:
+def run_filled(lines: Sequence[str], vgprs: Mapping[int, object], lds: np.ndarray, **options: object) -> Registers:
     """Runs the lines with 4096 bytes of LDS (u8[4096]) filled."""
     rows = lds.view(np.uint32).reshape(4, 64, 4)
     fill = {220 + 4 * i: rows[i] for i in range(4)} | {250: L * 16}
@@ -156,7 +156,7 @@ def check_atomic(name: str, formula: Formula, memory: np.ndarray, a: np.ndarray,
     lds[64 : 64 + memory.nbytes] = memory.view(np.uint8)
     stem, type = name.rsplit("_", 1)
     sources = words(8, n) + ("" if b is None else ", " + words(12, n))
-    vgprs: dict[int, object] = {2: (places * memory.itemsize).astype(np.uint32), 8: a, 12: a if b is None else b}
+    vgprs: Mapping[int, object] = {2: (places * memory.itemsize).astype(np.uint32), 8: a, 12: a if b is None else b}
     for line in (
         f"ds_{stem}_{type} v2, {sources} offset:64",
         f"ds_{stem}_rtn_{type} {words(4, n)}, v2, {sources} offset:64",
@@ -320,7 +320,7 @@ def test_transposed_reads(bits: int) -> None:
 # --- checks ---
 
 
-def fails(kind: str, lines: list[str], vgprs: dict[int, object], **options: object) -> IsaError:
+def fails(kind: str, lines: list[str], vgprs: Mapping[int, object], **options: object) -> IsaError:
     with pytest.raises(IsaError) as caught:
         run_lines(lines, vgprs, **options)  # type: ignore[arg-type]
     assert caught.value.kind == kind, str(caught.value)
@@ -342,7 +342,7 @@ def test_unwritten() -> None:
 
 def test_atomics_are_aligned() -> None:
     fill = "ds_write_b64 v2, v[4:5]"
-    vgprs: dict[int, object] = {2: L * 8, 3: L * 8 + 4, 4: np.zeros((64, 2), np.uint32)}
+    vgprs: Mapping[int, object] = {2: L * 8, 3: L * 8 + 4, 4: np.zeros((64, 2), np.uint32)}
     run_lines([fill, "ds_add_u64 v2, v[4:5]"], vgprs, lds=1024)
     fails("alignment", [fill, "ds_add_u64 v3, v[4:5]"], vgprs, lds=1024)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 from snippet import Registers, buffer_address, run_lines
@@ -13,14 +15,14 @@ BARRIER = [WAIT, "s_barrier"]
 ORDERS = ["forward", "reverse", "round-robin", "random"]
 
 
-def run(lines: list[str], vgprs: dict[int, np.ndarray] | None = None, **options: object) -> Registers:
+def run(lines: list[str], vgprs: Mapping[int, np.ndarray] | None = None, **options: object) -> Registers:
     """Two waves; `vgprs`: [128] by register; v2 is 4 * item of the workgroup, v3 the neighbour wave's."""
-    every = {2: np.arange(128) * 4, 3: (np.arange(128) + 64) % 128 * 4, 30: np.arange(128) + 5} | (vgprs or {})
+    every = {2: np.arange(128) * 4, 3: (np.arange(128) + 64) % 128 * 4, 30: np.arange(128) + 5, **(vgprs or {})}
     rows = {register: np.asarray(values, np.uint32) for register, values in every.items()}
     return run_lines(lines, rows, {0: buffer_address(0)}, lds=1024, waves=2, m0=0, **options)  # type: ignore[arg-type]
 
 
-def fails(kind: str, lines: list[str], vgprs: dict[int, np.ndarray] | None = None, **options: object) -> IsaError:
+def fails(kind: str, lines: list[str], vgprs: Mapping[int, np.ndarray] | None = None, **options: object) -> IsaError:
     with pytest.raises(IsaError) as caught:
         run(lines, vgprs, **options)
     assert caught.value.kind == kind, str(caught.value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 from snippet import Registers, buffer_address, run_lines
@@ -20,17 +22,17 @@ USE = "global_store_dword v2, v4, s[2:3]"
 USE_SCALAR = "s_store_dword s4, s[2:3], 0x0"
 
 
-def run(lines: list[str], vgprs: dict[int, object] | None = None, **options: object) -> Registers:
+def run(lines: list[str], vgprs: Mapping[int, object] | None = None, **options: object) -> Registers:
     a, b = buffer_address(0), buffer_address(1)
     sgprs: dict[int, object] = {0: a, 2: b, 8: np.array([a & 0xFFFFFFFF, a >> 32, 4096, 0x27000], np.uint32)}
     buffers = [np.arange(1024, dtype=np.uint32), np.zeros(1024, np.uint32)]
     scratch = ["scratch_store_dword off, v30, off", "s_waitcnt vmcnt(0)"]
-    return run_lines(
-        [*FILL, *scratch, *lines], V | (vgprs or {}), sgprs, buffers=buffers, lds=4096, scratch=16, m0=0, **options
-    )  # type: ignore[arg-type]
+    body = [*FILL, *scratch, *lines]
+    every = {**V, **(vgprs or {})}
+    return run_lines(body, every, sgprs, buffers=buffers, lds=4096, scratch=16, m0=0, **options)  # type: ignore[arg-type]
 
 
-def fails(lines: list[str], vgprs: dict[int, object] | None = None, **options: object) -> IsaError:
+def fails(lines: list[str], vgprs: Mapping[int, object] | None = None, **options: object) -> IsaError:
     with pytest.raises(IsaError) as caught:
         run(lines, vgprs, **options)
     assert caught.value.kind == "wait", str(caught.value)
