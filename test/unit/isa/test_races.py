@@ -79,6 +79,12 @@ def test_two_writers(order: str) -> None:
     fails("race", ["ds_write_b16 v2, v30"], {2: np.arange(128) % 64 * 4 + np.arange(128) // 64}, order=order)
 
 
+def test_equal_writes_are_no_race() -> None:
+    same = {2: np.arange(128) % 64 * 4, 30: np.arange(128) % 64}
+    run(["ds_write_b32 v2, v30"], same)
+    fails("race", ["ds_write_b32 v2, v30"], same | {30: np.arange(128) // 127})
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_atomics(order: str) -> None:
     """Atomics do not race with each other, but with plain accesses."""
