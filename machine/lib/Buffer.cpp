@@ -1,6 +1,6 @@
 // MUBUF. Address (CDNA3 ISA, "Buffer Addressing"): base + scalar offset + buffer offset, where the buffer offset is the
-// immediate + the lane's offset (offen) + stride * index, or the swizzled form of them. What is checked against num_records
-// is in docs/machine-code.md.
+// immediate + the lane's offset (offen) + stride * index, or the swizzled form of them. What is checked against
+// num_records is in docs/machine-code.md.
 #include "machine/Buffer.h"
 
 #include "machine/Lds.h"
@@ -146,10 +146,11 @@ constexpr uint32_t atomicExtra(AtomicOp op, uint32_t bytes) { return bytes | uin
 constexpr uint8_t kBoth = 3, kGfx950 = 2;
 
 #define LOAD(stem, type, extra) {"buffer_load_" stem, Format::Mubuf, type "? = vaddr b128 b32", load, nullptr, extra}
-#define STORE(stem, type, extra) {"buffer_store_" stem, Format::Mubuf, "= " type " vaddr b128 b32", store, nullptr, extra}
+#define STORE(stem, type, extra)                                                                                      \
+  {"buffer_store_" stem, Format::Mubuf, "= " type " vaddr b128 b32", store, nullptr, extra}
 #define ATOMIC(stem, type, op, bytes, targets)                                                                        \
-  {"buffer_atomic_" stem, Format::Mubuf, "= " type " vaddr b128 b32", atomic, nullptr, atomicExtra(AtomicOp::op, bytes), \
-   targets}
+  {"buffer_atomic_" stem, Format::Mubuf, "= " type " vaddr b128 b32", atomic, nullptr,                                \
+   atomicExtra(AtomicOp::op, bytes), targets}
 #define ATOMIC_BOTH(stem, op) ATOMIC(stem, "b32", op, 4, kBoth), ATOMIC(stem "_x2", "b64", op, 8, kBoth)
 
 const OpInfo kOps[] = {

@@ -230,7 +230,8 @@ constexpr uint8_t kBoth = 3, kGfx950 = 2;
   {"global_atomic_" stem, Format::Global, result "? = vaddr " operand " saddr", globalAtomic, nullptr, extra},        \
       {"flat_atomic_" stem, Format::Flat, result "? = vaddr " operand, flatAtomic, nullptr, extra}
 #define ATOMIC_BOTH(stem, op)                                                                                         \
-  ATOMIC(stem, "b32", "b32", atomicExtra(AtomicOp::op, 4)), ATOMIC(stem "_x2", "b64", "b64", atomicExtra(AtomicOp::op, 8))
+  ATOMIC(stem, "b32", "b32", atomicExtra(AtomicOp::op, 4)),                                                           \
+      ATOMIC(stem "_x2", "b64", "b64", atomicExtra(AtomicOp::op, 8))
 
 const OpInfo kOps[] = {
     LOAD("ubyte", "b32", 1),

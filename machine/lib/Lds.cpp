@@ -1,7 +1,7 @@
-// The shadow of LDS. An access occupies the epochs (intervals between barriers) from its issue to its completion. All waves
-// pass a barrier together, so the epoch is one number: a byte's stamp holds the last epoch in which it was touched, and a
-// barrier stamps again what open accesses touch. Two accesses then share an epoch exactly when the older one's stamp is of
-// the current epoch.
+// The shadow of LDS. An access occupies the epochs (intervals between barriers) from its issue to its completion. All
+// waves pass a barrier together, so the epoch is one number: a byte's stamp holds the last epoch in which it was
+// touched, and a barrier stamps again what open accesses touch. Two accesses then share an epoch exactly when the older
+// one's stamp is of the current epoch.
 #include "machine/Lds.h"
 
 #include "machine/Access.h"

@@ -7,8 +7,8 @@ namespace machine {
 namespace {
 
 // Lanes that a phase serves, in order. The 128-bit reads are published measurements and not consecutive; other accesses
-// are assumed to serve consecutive lanes, as many as the bytes a clock allow (gfx942: 128; gfx950: 256 for reads, 128 for
-// writes), 96 bits as 128.
+// are assumed to serve consecutive lanes, as many as the bytes a clock allow (gfx942: 128; gfx950: 256 for reads, 128
+// for writes), 96 bits as 128.
 const uint8_t kConsecutive[kLanes] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                       16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
                                       32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
@@ -33,8 +33,8 @@ LaneOrder orderOf(bool gfx950, bool write, uint32_t bytes) {
   return {kConsecutive, (bytes > 4 ? 16u : 32u) * (gfx950 && !write ? 2 : 1)};
 }
 
-// Rows that each bank is asked for in one phase. What is counted is units of 4, 8 or 16 bytes: when every access is such a
-// unit, aligned, the banks of a unit are asked for the same rows.
+// Rows that each bank is asked for in one phase. What is counted is units of 4, 8 or 16 bytes: when every access is
+// such a unit, aligned, the banks of a unit are asked for the same rows.
 class Banks {
 public:
   Banks(uint32_t banks, uint32_t unit) : groups(banks * 4 / unit) {}

@@ -69,8 +69,8 @@ void swizzle(Run &run, Wave &wave, const Instruction &instruction) {
   finishExchange(run, wave, instruction, values);
 }
 
-// 16 lanes read rows of 16 elements: 16/n lanes a row, n elements each. Lane i of them gets column i: element r of it is
-// element i mod n of lane r * 16/n + i div n.
+// 16 lanes read rows of 16 elements: 16/n lanes a row, n elements each. Lane i of them gets column i: element r of it
+// is element i mod n of lane r * 16/n + i div n.
 void readTransposed(Run &run, Wave &wave, const Instruction &instruction) {
   const uint32_t bits = opInfo(instruction.op).extra >> kComponentShift, bytes = bits == 6 ? 12 : 8;
   const uint32_t each = bits == 6 ? 16 : 64 / bits; // elements of a lane

@@ -159,7 +159,8 @@ void atomic(Run &run, Wave &wave, const Instruction &instruction) {
       uint64_t a = laneValue(wave, instruction.src[1 + which], lane, bytes);
       uint64_t b = accesses == 2 ? 0 : laneValue(wave, instruction.src[2], lane, bytes);
       // ds_cmpst has the value compared with first.
-      uint64_t after = comparesFirst(op) ? atomicResult(op, bytes, before, b, a) : atomicResult(op, bytes, before, a, b);
+      uint64_t after =
+          comparesFirst(op) ? atomicResult(op, bytes, before, b, a) : atomicResult(op, bytes, before, a, b);
       std::memcpy(old[which].of[lane], &before, 8);
       std::memcpy(&run.lds[addresses[lane]], &after, bytes);
     });
@@ -204,7 +205,8 @@ constexpr uint32_t atomicExtra(AtomicOp op, uint32_t bytes, uint32_t flags = 0) 
 
 #define ATOMIC(name, returning, op, bits)                                                                             \
   {name, Format::Ds, "= b32 b" #bits, atomic, nullptr, atomicExtra(AtomicOp::op, bits / 8)},                          \
-      {returning, Format::Ds, "b" #bits " = b32 b" #bits, atomic, nullptr, atomicExtra(AtomicOp::op, bits / 8, kReturns)}
+      {returning, Format::Ds, "b" #bits " = b32 b" #bits, atomic, nullptr,                                            \
+       atomicExtra(AtomicOp::op, bits / 8, kReturns)}
 #define ATOMIC2(name, returning, op, bits)                                                                            \
   {name, Format::Ds, "= b32 b" #bits " b" #bits, atomic, nullptr, atomicExtra(AtomicOp::op, bits / 8)},               \
       {returning, Format::Ds, "b" #bits " = b32 b" #bits " b" #bits, atomic, nullptr,                                 \

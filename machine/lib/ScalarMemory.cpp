@@ -8,7 +8,7 @@ namespace machine {
 
 namespace {
 
-constexpr uint32_t kBuffer = 1 << 8, kScratch = 1 << 9, kStoreData = 1 << 10, kDwordsMask = 0xFF;
+constexpr uint32_t kBuffer = 1 << 8, kScratch = 1 << 9, kDwordsMask = 0xFF;
 
 // The operand after the base is a register, or the offset is in the instruction.
 uint64_t offsetOf(const Wave &wave, const Instruction &instruction, const Operand &operand) {
@@ -111,11 +111,11 @@ constexpr uint32_t atomicExtra(AtomicOp op, uint32_t dwords, uint32_t flags) {
   {"s_load_" stem, Format::Smem, type " = b64 soff", load, nullptr, dwords},                                          \
       {"s_buffer_load_" stem, Format::Smem, type " = b128 soff", load, nullptr, (dwords) | kBuffer}
 #define STORE(stem, type, dwords)                                                                                     \
-  {"s_store_" stem, Format::Smem, "= " type " b64 soff", store, nullptr, (dwords) | kStoreData},                      \
-      {"s_buffer_store_" stem, Format::Smem, "= " type " b128 soff", store, nullptr, (dwords) | kStoreData | kBuffer}
+  {"s_store_" stem, Format::Smem, "= " type " b64 soff", store, nullptr, (dwords)},                      \
+      {"s_buffer_store_" stem, Format::Smem, "= " type " b128 soff", store, nullptr, (dwords) | kBuffer}
 #define SCRATCH(stem, type, dwords)                                                                                   \
   {"s_scratch_load_" stem, Format::Smem, type " = b64 soff", load, nullptr, (dwords) | kScratch},                     \
-      {"s_scratch_store_" stem, Format::Smem, "= " type " b64 soff", store, nullptr, (dwords) | kStoreData | kScratch}
+      {"s_scratch_store_" stem, Format::Smem, "= " type " b64 soff", store, nullptr, (dwords) | kScratch}
 #define ATOMIC(stem, type, op, dwords)                                                                                \
   {"s_atomic_" stem, Format::Smem, "= " type " b64 soff", atomic, nullptr, atomicExtra(AtomicOp::op, dwords, 0)},     \
       {"s_buffer_atomic_" stem, Format::Smem, "= " type " b128 soff", atomic, nullptr,                                \

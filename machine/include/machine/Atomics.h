@@ -11,8 +11,9 @@ enum class AtomicOp : uint8_t {
 };
 // clang-format on
 
-// The new value. `bytes` is 4 or 8, values are raw bits. `a` is the operand; `b`: the value compared with (CompareSwap), the
-// bits set (MaskOr, `a` clears), the increment (Wrap). Floats round to nearest even and keep denormals.
+// The new value. `bytes` is 4 or 8, values are raw bits. `a` is the operand; `b`: the value compared with
+// (CompareSwap), the bits set (MaskOr, `a` clears), the increment (Wrap). Floats round to nearest even and keep
+// denormals.
 uint64_t atomicResult(AtomicOp op, uint32_t bytes, uint64_t old, uint64_t a, uint64_t b);
 
 } // namespace machine

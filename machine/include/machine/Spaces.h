@@ -12,8 +12,8 @@ using Addresses64 = uint64_t[kLanes];
 void loadGlobal(Run &run, const Wave &wave, const Addresses64 &addresses, uint64_t lanes, uint32_t bytes,
                 LaneBytes &data);
 void storeGlobal(Run &run, const Addresses64 &addresses, uint64_t lanes, uint32_t bytes, const LaneBytes &data);
-// Lane by lane in order; `data` holds the operand (and, for a compare and swap, what is compared with behind it) and then
-// the old values.
+// Lane by lane in order; `data` holds the operand (and, for a compare and swap, what is compared with behind it) and
+// then the old values.
 void atomicGlobal(Run &run, const Wave &wave, const Addresses64 &addresses, uint64_t lanes, uint32_t bytes,
                   AtomicOp op, LaneBytes &data);
 // What alignment of a plain global access is checked.
