@@ -199,6 +199,8 @@ static void setRegister(Run &, Wave &wave, const Instruction &instruction) {
 
 static const OpInfo kOps[] = {
     {"s_endpgm", Format::Sopp, "=", endProgram},
+    {"s_endpgm_saved", Format::Sopp, "=", endProgram},
+    {"s_endpgm_ordered_ps_done", Format::Sopp, "=", endProgram},
     {"s_barrier", Format::Sopp, "=", barrier},
     {"s_nop", Format::Sopp, "= simm16", nothing},
     {"s_sleep", Format::Sopp, "= simm16", nothing},

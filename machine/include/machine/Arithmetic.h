@@ -12,7 +12,10 @@ namespace machine {
 template <int Bits> inline uint64_t negate(uint64_t raw) { return raw ^ Fields<Bits>::sign; }
 template <int Bits> inline uint64_t magnitude(uint64_t raw) { return raw & (Fields<Bits>::sign - 1); }
 template <int Bits> inline uint64_t finish(const Wave &wave, double exact) {
-  return flushOut<Bits>(wave, fromDouble<Bits>(exact, roundingOf<Bits>(wave)));
+  uint64_t result = fromDouble<Bits>(exact, roundingOf<Bits>(wave));
+  if (Bits == 16 && wave.mode & kF16Overflow && isInf<16>(result) && std::isfinite(exact))
+    --result; // the greatest number
+  return flushOut<Bits>(wave, result);
 }
 // Where x + y is 0 exactly: rounding down gives -0 unless both are +0.
 template <int Bits> inline uint64_t zeroSum(const Wave &wave, uint64_t x, uint64_t y) {

@@ -23,6 +23,9 @@ inline uint64_t rawF64(double value) { return bitCast<uint64_t>(value); }
 // Rounding modes of MODE: bits 1:0 for f32, 3:2 for f16 and f64.
 enum Rounding : uint32_t { kNearest = 0, kUp = 1, kDown = 2, kTruncate = 3 };
 
+// MODE.FP16_OVFL: f16 results that overflow become the greatest number.
+constexpr uint32_t kF16Overflow = 1u << 23;
+
 constexpr uint64_t kSignF16 = 0x8000, kInfF16 = 0x7C00, kQuietF16 = 0x200;
 constexpr uint64_t kSignF32 = 0x80000000u, kInfF32 = 0x7F800000u, kQuietF32 = 0x400000u;
 constexpr uint64_t kSignF64 = 1ull << 63, kInfF64 = 0x7FFull << 52, kQuietF64 = 1ull << 51;

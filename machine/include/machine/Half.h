@@ -7,8 +7,8 @@
 
 namespace machine {
 
-// MODE as kernels have it: f16 to nearest even, denormals kept.
-inline bool isPlainF16(const Wave &wave) { return (wave.mode & 0xCC) == 0xC0; }
+// MODE as kernels have it: f16 to nearest even, denormals kept, infinities where it overflows.
+inline bool isPlainF16(const Wave &wave) { return (wave.mode & (0xCC | kF16Overflow)) == 0xC0; }
 
 // x or y without a branch.
 inline uint32_t either(bool first, uint32_t x, uint32_t y) {

@@ -453,3 +453,13 @@ def test_digits_of_two_over_pi() -> None:
         cut = (digits << shift & (1 << 1201) - 1) >> 1201 - 53
         exact = Fraction(cut) * Fraction(2) ** (-53 - shift + 128 * (exponent >= 1968))
         assert int(value.view(np.uint64)) == round_exact(exact, 64)
+
+
+def test_f16_overflow_mode() -> None:
+    """MODE.FP16_OVFL makes results that overflow the greatest number; infinities stay."""
+    a = np.array([0x7BFF, 0xFBFF, 0x7C00, 0x3C00], np.uint16)
+    b = np.array([0x7BFF, 0xFBFF, 0x3C00, 0x3C00], np.uint16)
+    assert apply("v_add_f16_e32 {d}, {a}, {b}", a, b, mode=0x8003F0).tolist() == [0x7BFF, 0xFBFF, 0x7C00, 0x4000]
+    assert apply("v_add_f16_e32 {d}, {a}, {b}", a, b).tolist() == [0x7C00, 0xFC00, 0x7C00, 0x4000]
+    big = np.array([1e6, -1e6, np.inf, 1], np.float32).view(np.uint32)
+    assert apply("v_cvt_f16_f32_e32 {d}, {a}", big, mode=0x8003F0).tolist() == [0x7BFF, 0xFBFF, 0x7C00, 0x3C00]
