@@ -45,11 +45,6 @@ class ForeignKernel:
         """The JSON."""
         return json.loads(self.path.read_text())
 
-    @property
-    def assembly(self) -> Path:
-        """The assembly text."""
-        return self.path.parent / self.description["assembly"]
-
     def tensors(self, seed: int) -> dict[str, torch.Tensor]:
         """Arrays by name, drawn from `seed`; outputs filled with a recognisable pattern."""
         random = torch.Generator().manual_seed(seed)

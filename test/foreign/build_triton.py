@@ -56,7 +56,7 @@ def constant(value: int | float | str | bool) -> object:
 
 
 def compile_case(case: Case, target: str, folder: Path) -> Path:
-    """Writes the assembly and the JSON; returns the latter's path."""
+    """Writes the assembly, the code object and the JSON; returns the latter's path."""
     ones = [n for n, a in case.args.items() if not isinstance(a, Array) and a.dtype == "i32" and a.value == 1]
     known = {n: constant(a.value) for n, a in case.args.items() if not isinstance(a, Array) and a.constant}
     known |= dict.fromkeys(ones, 1)  # the launcher makes constants of arguments equal to 1
@@ -66,6 +66,7 @@ def compile_case(case: Case, target: str, folder: Path) -> Path:
     compiled = triton.compile(source, target=GPUTarget("hip", target, 64), options=options)
     name = f"triton-{case.name}-{target}"
     (folder / f"{name}.s").write_text(compiled.asm["amdgcn"])
+    (folder / f"{name}.hsaco").write_bytes(compiled.asm["hsaco"])
     args = []
     for arg_name, argument in case.args.items():
         if arg_name not in known:
@@ -80,6 +81,7 @@ def compile_case(case: Case, target: str, folder: Path) -> Path:
         "target": target,
         "kernel": compiled.metadata.name,
         "assembly": f"{name}.s",
+        "code_object": f"{name}.hsaco",
         "grid": case.grid,
         "block": (case.warps * 64, 1, 1),
         "lds": compiled.metadata.shared,

@@ -1,7 +1,8 @@
 """What a generated kernel's JSON says: how to launch it and what it must compute. Plain data, standard library only.
 
-JSON keys: `name`, `maker` (the compiler and its version), `target`, `kernel` (symbol), `assembly` (file name beside the
-JSON), `grid` (workgroups), `block` (work-items), `lds` (bytes of dynamic LDS), `args` in the kernel's order.
+JSON keys: `name`, `maker` (the compiler and its version), `target`, `kernel` (symbol), `assembly` and, of Triton,
+`code_object` (file names beside the JSON), `grid` (workgroups), `block` (work-items), `lds` (bytes of dynamic LDS),
+`args` in the kernel's order.
 By `kind` an argument is null (a pointer), a number with its type (`name`, `dtype`, `value`), or an array: `dtype`,
 `shape`, `fill` (see `FILLS`), `low`, `high`, and for outputs `expected`, an expression in torch of the arrays' names
 (`F` is torch.nn.functional, `f4(bytes)` decodes E2M1) that is compared within `rtol`, `atol` (both 0: equal). Outputs

@@ -221,6 +221,86 @@ def attentions() -> list[Case]:
     return cases
 
 
+def tuned() -> list[Case]:
+    """A product with options that change which instructions are chosen and how they are ordered."""
+    cases = []
+    m, n, k = 128, 128, 256
+    for name, options, warps, stages in (
+        ("16x16", {"matrix_instr_nonkdim": 16}, 4, 2),
+        ("16x16-kpack", {"matrix_instr_nonkdim": 16, "kpack": 2}, 4, 2),
+        ("kpack", {"kpack": 2}, 8, 2),
+        ("four-stages", {}, 4, 4),
+        ("two-waves-a-simd", {"waves_per_eu": 2}, 8, 3),
+        ("prefetch", {"schedule_hint": "local-prefetch"}, 4, 2),
+    ):
+        args: dict[str, Argument] = {"a": Array("f16", (m, k)), "b": Array("f16", (k, n))}
+        args |= {"c": output("f32", (m, n), "a.double() @ b.double()")}
+        args |= integers(M=m, N=n, K=k, sam=k, sak=1, sbk=n, sbn=1, scm=n)
+        args |= constants(BM=64, BN=64, BK=64, GROUP=1, ACC="float32")
+        if name == "kpack":
+            args["c"] = output("f16", (m, n), "a.double() @ b.double()")
+        cases.append(Case(f"matmul-tuned-{name}", "matmul", args, (4, 1, 1), warps, stages, options=dict(options)))
+    return cases
+
+
+def products() -> list[Case]:
+    """Other ways to organise products: persistent programs, split K, batches; all exact."""
+    cases = []
+    args: dict[str, Argument] = {"a": Array("bf16", (128, 96)), "b": Array("bf16", (96, 192))}
+    args |= {"bias": Array("f32", (192,)), "c": output("f32", (128, 192), "(a.double() @ b.double() + bias).relu()")}
+    args |= integers(M=128, N=192, K=96) | constants(BM=64, BN=64, BK=32, PROGRAMS=2)
+    cases.append(Case("persistent", "persistent", args, (2, 1, 1)))
+    args = {"a": Array("f16", (32, 256)), "b": Array("f16", (64, 256))}
+    args |= {"c": Array("f32", (32, 64), "integers", 0, 5, expected="c + a.double() @ b.double().T")}
+    args |= integers(N=64, K=256) | constants(BM=32, BN=32, BK=64)
+    cases.append(Case("split-k", "split_k", args, (2, 4, 1), warps=2))
+    args = {"a": Array("f16", (4, 32, 64)), "b": Array("f16", (4, 64, 32))}
+    args |= {"c": output("f32", (4, 32, 32), "a.double() @ b.double()")}
+    args |= integers(M=32, N=32, K=64) | constants(BM=32, BN=32, BK=32)
+    cases.append(Case("batched", "batched", args))
+    return cases
+
+
+def others() -> list[Case]:
+    """Gathers, wide integers, arithmetic in 16 bits, scans of pairs, atomics of every type."""
+    n = 600
+    args: dict[str, Argument] = {"x": Array("f32", (50, 90)), "where": Array("i64", (20,), low=-5, high=55)}
+    known = "torch.where(((where >= 0) & (where < 50))[:, None], x[where.clamp(0, 49)], -1.0)"
+    args |= {"out": output("f32", (20, 90), known)} | integers(rows=50, columns=90, n=20) | constants(BLOCK=128)
+    cases = [Case("gather", "gather", args, (20, 1, 1), warps=2, buffers=False)]
+    args = {name: Array("i32", (n,), low=-(2**31), high=2**31) for name in "xy"}
+    a, b = (f"({name}.long() & 0xFFFFFFFF)" for name in "xy")
+    bits = f"sum(({a} >> (2 * i)) & 1 for i in range(16))"
+    low, high = f"torch.minimum({a}, {b})", f"torch.maximum({a}, {b})"
+    chosen = f"torch.where(({a} ^ {b}) & 1 == 1, {high} - {low}, ({low} << 16) | ({high} >> 16))"
+    product = f"(({a} >> 16) * {b} + ((({a} & 0xFFFF) * {b}) >> 16)) >> 16"
+    args |= {"high": output("i32", (n,), product), "counted": output("i32", (n,), bits)}
+    args |= {"packed": output("i32", (n,), chosen)} | integers(n=n) | constants(BLOCK=256)
+    cases.append(Case("wide-integers", "wide_integers", args, (3, 1, 1)))
+    for dtype in ("f16", "bf16"):
+        args = {name: Array(dtype, (n,), low=-8, high=9) for name in "xy"}
+        args |= {
+            "total": output(dtype, (n,), "x * y + x - y"),
+            "smallest": output(dtype, (n,), "torch.minimum(x.abs(), y)"),
+        }
+        args |= {"order": output("i8", (n,), "(x < y).char() + 2 * (x >= -y).char()")}
+        cases.append(Case(f"halves-{dtype}", "halves", args | integers(n=n) | constants(BLOCK=256), (3, 1, 1)))
+    for dtype in ("f16", "i32"):
+        args = {name: Array(dtype, (256,)) for name in "xy"}
+        args |= {"out": output(dtype, (512,), "torch.stack([x, y], 1).flatten().flip(0)")} | constants(BLOCK=256)
+        cases.append(Case(f"interleave-{dtype}", "interleave", args))
+    args = {"x": Array("i32", (3, 512), low=-1000, high=1000), "out": output("i32", (3, 512), "x.cummax(1).values")}
+    args |= {"count": output("i32", (3, 512), "torch.arange(1, 513).expand(3, 512)")} | constants(BLOCK=512)
+    cases.append(Case("running-maximum", "running_maximum", args, (3, 1, 1)))
+    for dtype in ("f32", "f64", "f16", "bf16", "i32", "i64"):
+        sums = "total.double() + F.pad(x.double(), (0, 8)).reshape(-1, 16).sum(0)"
+        args = {"x": Array(dtype, (n,)), "total": Array(dtype, (16,), expected=sums)}
+        args |= integers(n=n) | constants(BLOCK=256)
+        cases.append(Case(f"accumulate-{dtype}", "accumulate", args, (3, 1, 1)))
+    return cases
+
+
 def all_cases() -> list[Case]:
     """Every case, names unique."""
-    return [*elementwise(), *functions(), *conversions(), *rows(), *matmuls(), *scaled(), *attentions()]
+    plain = [*elementwise(), *functions(), *conversions(), *rows(), *others()]
+    return [*plain, *matmuls(), *tuned(), *products(), *scaled(), *attentions()]

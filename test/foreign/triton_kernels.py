@@ -219,3 +219,110 @@ def attention(q, k, v, out, length, scale, HEAD: tl.constexpr, BM: tl.constexpr,
         top = higher
     result = (total / weight[:, None]).to(out.dtype.element_ty)
     tl.store(out + head + m[:, None] * HEAD + d[None, :], result, mask=m[:, None] < length)
+
+
+@triton.jit
+def gather(x, where, out, rows, columns, n, BLOCK: tl.constexpr):
+    """out[i, :] = x[where[i], :] with 64-bit indices; rows that are out of range give -1."""
+    i = tl.program_id(0)
+    at = tl.arange(0, BLOCK)
+    row = tl.load(where + i)
+    known = (row >= 0) & (row < rows)
+    a = tl.load(x + row * columns + at, mask=known & (at < columns), other=-1)
+    tl.store(out + i * columns + at, a, mask=at < columns)
+
+
+@triton.jit
+def wide_integers(x, y, high, counted, packed, n, BLOCK: tl.constexpr):
+    """High half of products of u32, numbers of set bits, and a mix of comparisons and selections."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < n
+    a = tl.load(x + at, mask=inside, other=0).to(tl.uint32, bitcast=True)
+    b = tl.load(y + at, mask=inside, other=0).to(tl.uint32, bitcast=True)
+    tl.store(high + at, tl.umulhi(a, b).to(tl.int32, bitcast=True), mask=inside)
+    bits = a & 0x55555555
+    bits = (bits & 0x33333333) + ((bits >> 2) & 0x33333333)
+    tl.store(counted + at, ((bits * 0x11111111) >> 28).to(tl.int32), mask=inside)
+    smaller, larger = tl.minimum(a, b), tl.maximum(a, b)
+    chosen = tl.where((a ^ b) & 1 == 1, larger - smaller, (smaller << 16) | (larger >> 16))
+    tl.store(packed + at, chosen.to(tl.int32, bitcast=True), mask=inside)
+
+
+@triton.jit
+def halves(x, y, total, smallest, order, n, BLOCK: tl.constexpr):
+    """Arithmetic, minimum and comparison of a 16-bit type in its own precision."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < n
+    a = tl.load(x + at, mask=inside, other=0.0)
+    b = tl.load(y + at, mask=inside, other=0.0)
+    tl.store(total + at, a * b + a - b, mask=inside)
+    tl.store(smallest + at, tl.minimum(tl.abs(a), b), mask=inside)
+    tl.store(order + at, (a < b).to(tl.int8) + 2 * (a >= -b).to(tl.int8), mask=inside)
+
+
+@triton.jit
+def interleave(x, y, out, BLOCK: tl.constexpr):
+    """Pairs (x, y) side by side, then in reverse."""
+    at = tl.arange(0, BLOCK)
+    pairs = tl.interleave(tl.load(x + at), tl.load(y + at))
+    tl.store(out + tl.arange(0, 2 * BLOCK), tl.flip(pairs))
+
+
+@triton.jit
+def _longest(a, b, c, d):
+    return tl.maximum(c, a + b * 0), b + d
+
+
+@triton.jit
+def running_maximum(x, out, count, BLOCK: tl.constexpr):
+    """A scan of two values at once with a function of its own."""
+    at = tl.arange(0, BLOCK)
+    row = tl.program_id(0) * BLOCK
+    largest, ones = tl.associative_scan((tl.load(x + row + at), tl.full((BLOCK,), 1, tl.int32)), 0, _longest)
+    tl.store(out + row + at, largest)
+    tl.store(count + row + at, ones)
+
+
+@triton.jit
+def accumulate(x, total, n, BLOCK: tl.constexpr):
+    """Atomic additions of any type to one of 16 places."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    a = tl.load(x + at, mask=at < n, other=0)
+    tl.atomic_add(total + at % 16, a, mask=at < n, sem="relaxed")
+
+
+@triton.jit
+def persistent(a, b, bias, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PROGRAMS: tl.constexpr):
+    """relu(a @ b + bias) with tiles dealt out to a fixed number of programs; sizes are multiples of the tile."""
+    columns = N // BN
+    for tile in range(tl.program_id(0), M // BM * columns, PROGRAMS):
+        m = tile // columns * BM + tl.arange(0, BM)
+        n = tile % columns * BN + tl.arange(0, BN)
+        total = tl.zeros((BM, BN), tl.float32)
+        for done in range(0, K, BK):
+            k = done + tl.arange(0, BK)
+            total = tl.dot(tl.load(a + m[:, None] * K + k[None, :]), tl.load(b + k[:, None] * N + n[None, :]), total)
+        total = tl.maximum(total + tl.load(bias + n)[None, :], 0.0)
+        tl.store(c + m[:, None] * N + n[None, :], total.to(c.dtype.element_ty))
+
+
+@triton.jit
+def split_k(a, b, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Each program of the second grid axis adds its part of K with atomics; b is [N, K]."""
+    m, n, k = tl.arange(0, BM), tl.program_id(0) * BN + tl.arange(0, BN), tl.program_id(1) * BK + tl.arange(0, BK)
+    left = tl.load(a + m[:, None] * K + k[None, :])
+    right = tl.load(b + n[None, :] * K + k[:, None])
+    tl.atomic_add(c + m[:, None] * N + n[None, :], tl.dot(left, right), sem="relaxed")
+
+
+@triton.jit
+def batched(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Three-dimensional dot: c[i] = a[i] @ b[i] for all of a block of 4 at once."""
+    i = tl.arange(0, 4)[:, None, None]
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    total = tl.zeros((4, BM, BN), tl.float32)
+    for done in range(0, K, BK):
+        left = tl.load(a + i * M * K + m[None, :, None] * K + (done + k)[None, None, :])
+        right = tl.load(b + i * K * N + (done + k)[None, :, None] * N + n[None, None, :])
+        total += tl.dot(left, right)
+    tl.store(c + i * M * N + m[None, :, None] * N + n[None, None, :], total)
