@@ -29,7 +29,7 @@ def environment(folder: Path) -> Path:
     wanted = "\n".join(PACKAGES)
     if not (stamp.exists() and stamp.read_text() == wanted):
         print(f"installing {', '.join(PACKAGES)} into {folder}", flush=True)
-        venv.create(folder, with_pip=True)
+        venv.create(folder, with_pip=True, symlinks=True)
         pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "-q"]
         subprocess.run([*pip, *PACKAGES], check=True)
         stamp.write_text(wanted)
