@@ -87,6 +87,7 @@ def _lower_block(function: GpuFunction, block: ir.Block) -> None:
         if not op.name.startswith("wave."):
             _reject_tiles(op)
         elif op.name == "wave.mask":
+            gpu_compute.lower_mask_value(function, op)
             masks.append(op)
         elif op.name == "wave.iterate":
             loop, body = gpu_compute.open_loop(function, op)
@@ -106,12 +107,8 @@ def _lower_block(function: GpuFunction, block: ir.Block) -> None:
             op.erase()
         else:
             _lowering_of(op)(function, op)
-    # Accesses look through masks of one predicate; what is left is used as a value.
-    for op in masks:
-        if next(iter(op.results[0].uses), None) is None:
-            op.erase()
-        else:
-            gpu_compute.lower_expr_value(function, op)
+    for op in masks:  # the accesses looked through them
+        op.erase()
 
 
 def _lowering_of(op: ir.Operation) -> Callable[[GpuFunction, ir.Operation], None]:

@@ -19,8 +19,8 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
 module attributes {wave.form = "staged", wave.target = "gfx942"} {
   wave.kernel @k() symbols {M = 64} constraints [#wave.workgroup<M, 64, x>, #wave.hardware<threads_per_wave = 64>] {
     %x = wave.register 1.0 : !wave.tile<[M], f32, #row>
-    // expected-error@+1 {{wave.cumsum of tiles has no expansion to lanes in this version}}
-    %s = wave.cumsum %x along M : !wave.tile<[M], f32, #row>
+    // expected-error@+1 {{wave.extract of tiles has no expansion to lanes in this version}}
+    %s = wave.extract %x [0] : !wave.tile<[M], f32, #row> -> !wave.tile<[], f32, #wave.layout<[]>>
     wave.return
   }
 }
@@ -67,6 +67,60 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
     %x = wave.register 1.0 : !wave.tile<[M], f32, #parts>
     // expected-error@+1 {{dim M is divided among waves, and each would reduce its part only; add 'block' (block=True)}}
     %s = wave.reduce sum %x along M : !wave.tile<[M], f32, #parts> -> !wave.tile<[], f32, #one>
+    wave.return
+  }
+}
+
+// -----
+
+// Lanes exchange in steps of powers of two; a scan over waves would need LDS.
+#three = #wave.layout<[M = 3], lane = [3 : M * 1]>
+#waves = #wave.layout<[M = 128], lane = [64 : M * 1], wave.x = [2 : M * 64]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 128, T = 4} constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>,
+      #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1.0 : !wave.tile<[M], f32, #waves>
+    // expected-error@+1 {{a cumsum along a dim that waves divide has no lowering; give one wave all of the dim}}
+    %s = wave.cumsum %x along M : !wave.tile<[M], f32, #waves>
+    wave.return
+  }
+}
+
+// -----
+
+#three = #wave.layout<[M = 3], lane = [3 : M * 1]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 3} constraints [#wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1.0 : !wave.tile<[M], f32, #three>
+    // expected-error@+1 {{a cumsum over 3 lanes 1 apart: lanes exchange in steps of powers of two}}
+    %s = wave.cumsum %x along M : !wave.tile<[M], f32, #three>
+    wave.return
+  }
+}
+
+// -----
+
+#three = #wave.layout<[M = 3], lane = [3 : M * 1]>
+#one = #wave.layout<[T = 1], reg = [1 : T * 1]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 3, T = 1} constraints [#wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1.0 : !wave.tile<[M], f32, #three>
+    // expected-error@+1 {{a topk over 3 lanes 1 apart: lanes exchange in steps of powers of two}}
+    %v, %i = wave.topk %x k 1 along M : !wave.tile<[M], f32, #three> -> !wave.tile<[T], f32, #one>, !wave.tile<[T], i32, #one>
+    wave.return
+  }
+}
+
+// -----
+
+#waves = #wave.layout<[M = 128], lane = [64 : M * 1], wave.x = [2 : M * 64]>
+#one = #wave.layout<[T = 1], reg = [1 : T * 1]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 128, T = 1} constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>,
+      #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1.0 : !wave.tile<[M], f32, #waves>
+    // expected-error@+1 {{a topk along a dim that waves divide has no lowering; give one wave all of the dim}}
+    %v, %i = wave.topk %x k 1 along M : !wave.tile<[M], f32, #waves> -> !wave.tile<[T], f32, #one>, !wave.tile<[T], i32, #one>
     wave.return
   }
 }

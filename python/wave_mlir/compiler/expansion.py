@@ -14,6 +14,7 @@ from .diagnostics import PassError
 from .kernel_info import KernelInfo
 from .lane_values import Lanes, LaneValue, concatenate, layout_of, rechunk
 from .reductions import CLUSTERS, WAVES, clusters_of, register_of, registers_along, rows_attr, waves_of
+from .scans import Scan, Selection
 from .targets import MmaKind, TargetError
 from .tile_ir import bound_names
 
@@ -286,6 +287,44 @@ class Expander:
             attributes[WAVES] = rows_attr(waves)
         return ir.Operation.create("wave.reduce", [operands[0].type], operands, attributes).results[0]
 
+    def _cumsum(self, op: ir.Operation) -> bool:
+        tile = op.results[0].type
+        if not is_tile(tile):
+            return False
+        layout, dim = layout_of(tile), op.attributes["dim"].value
+        sums = Scan(op, self.info, layout, dim).run(list(self.get(op.operands[0], 1).chunks))
+        self.values[op.results[0]] = rechunk(LaneValue(tuple(sums), 1), self.lanes.width(layout))
+        return True
+
+    def _topk(self, op: ir.Operation) -> bool:
+        """topk: positions are coordinates along the dim; the k results are the last digit of the registers."""
+        view = op.opview
+        if not is_tile(view.values.type):
+            return False
+        source, layout = layout_of(view.source.type), layout_of(view.values.type)
+        dim, k = op.attributes["dim"].value, op.attributes["k"].value
+        held = self.get(view.source, 1)
+        positions = self._positions(source, dim, TileType(view.positions.type).element_type)
+        count = held.registers // registers_along(source, dim)
+        values, places = [None] * (count * k), [None] * (count * k)
+        for kept, rank, value, place in Selection(op, self.info, source, dim).run(list(held.chunks), positions, k):
+            values[kept + count * rank], places[kept + count * rank] = value, place
+        width = self.lanes.width(layout)
+        for result, found in ((view.values, values), (view.positions, places)):
+            self.values[result] = rechunk(LaneValue(tuple(found), 1), width)
+        return True
+
+    def _positions(self, layout: Layout, dim: str, element: ir.Type) -> list[ir.Value]:
+        """The coordinate along `dim` of each register's element, in the whole dim."""
+        kind = ir.VectorType.get([1], element)
+        base = self.info.dim_base(dim)
+        found = []
+        for register in range(layout.registers):
+            at = layout.coord_expr(dim, register, self.lanes.sizes)
+            attributes = {"expr": (base + at).simplify(self.info.facts)}
+            found.append(ir.Operation.create("wave.apply_expr", [kind], [], attributes).results[0])
+        return found
+
     def _relayout(self, op: ir.Operation) -> bool:
         """relayout inside a lane: each register of the result is one of the operand's; nothing moves."""
         source, target = layout_of(op.operands[0].type), layout_of(op.results[0].type)
@@ -442,6 +481,8 @@ _HANDLERS: dict[str, Callable[[Expander, ir.Operation], bool]] = {
     "wave.permute": Expander._rename,
     "wave.broadcast": Expander._broadcast,
     "wave.reduce": Expander._reduce,
+    "wave.cumsum": Expander._cumsum,
+    "wave.topk": Expander._topk,
     "wave.relayout": Expander._relayout,
     "wave.mma": Expander._mma,
     "wave.iterate": Expander._region_op,

@@ -85,25 +85,27 @@ def mask_condition(function: GpuFunction, op: ir.Operation) -> ir.Value | None:
         return mask
     owner = mask.owner
     if isinstance(owner, ir.OpView | ir.Operation) and owner.operation.name == "wave.mask":
-        return emit_mask(function, owner.operation)
+        return emit_mask(function, owner.operation, op)
     if mask.type.shape == [1]:
         return vector.ExtractOp(mask, [], [0]).result
     raise PassError(op, "the elements of this access have masks of their own; run wave-split-accesses first")
 
 
-def emit_mask(function: GpuFunction, mask: ir.Operation) -> ir.Value:
-    """The i1 of a `wave.mask` whose predicate is the same for all its elements."""
+def emit_mask(function: GpuFunction, mask: ir.Operation, here: ir.Operation) -> ir.Value:
+    """The i1 of a `wave.mask` whose predicate is the same for all its elements, emitted at the access that needs it.
+
+    (Not at the mask: what the expression shares with ops lowered since then stands after it.)
+    """
     expr = mask.opview.expr
     if "el" in expr.symbols:
         if mask.results[0].type.shape != [1]:
             raise PassError(mask, "the predicate differs from element to element; run wave-split-accesses before")
         expr = expr.subs({"el": 0}).simplify(function.info.facts)
-    with mask.location, ir.InsertionPoint(mask):
+    with mask.location, ir.InsertionPoint(here):
         operands = index_operands(mask)
-    if expr.constant_value is not None:
-        with mask.location, ir.InsertionPoint(mask):
+        if expr.constant_value is not None:
             return arith.ConstantOp(ir.IntegerType.get_signless(1), int(expr.constant_value != 0)).result
-    return function.emitter.emit_truth(expr, mask, operands)
+    return function.emitter.emit_truth(expr, here, operands)
 
 
 def known_alignment(function: GpuFunction, linear: Expr, element_bytes: int) -> int:

@@ -8,6 +8,7 @@ from mlir.dialects import amdgpu, arith, gpu, llvm, rocdl, scf, vector
 from .diagnostics import PassError
 from .gpu_access import as_index, index_operands
 from .gpu_function import GpuFunction
+from .lane_access import ACCESSES
 from .targets import MmaKind, TargetError
 from .tile_ir import bound_names
 
@@ -86,9 +87,24 @@ def _scalar(value: ir.Value) -> ir.Value:
 
 # --- expressions as values -----------------------------------------------------------------------
 def lower_expr_value(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.apply_expr, wave.scalar and wave.mask whose result is one value, or a vector computed element by element."""
-    result = op.results[0]
-    kind = result.type
+    """wave.apply_expr and wave.scalar: one value, or a vector computed element by element."""
+    value = _expr_value(function, op)
+    op.results[0].replace_all_uses_with(value)
+    op.erase()
+
+
+def lower_mask_value(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.mask used as a value. Accesses look through a mask, to its predicate: they keep it, and it stays."""
+    others = [use for use in op.results[0].uses if use.owner.operation.name not in ACCESSES]
+    if not others:
+        return
+    value = _expr_value(function, op)
+    for use in others:
+        use.owner.operation.operands[use.operand_number] = value
+
+
+def _expr_value(function: GpuFunction, op: ir.Operation) -> ir.Value:
+    kind = op.results[0].type
     element = kind.element_type if isinstance(kind, ir.VectorType) else kind
     count = kind.shape[0] if isinstance(kind, ir.VectorType) else 1
     expr = function.info.resolve(op.opview.expr, bound_names(op))
@@ -100,11 +116,7 @@ def lower_expr_value(function: GpuFunction, op: ir.Operation) -> None:
             operands = {name: _element(value, number) for name, value in _raw_operands(op).items()}
             one = expr.subs({"el": number}).simplify(function.info.facts) if "el" in expr.symbols else expr
             values.append(_converted(emit(one, op, operands), element))
-        value = values[0]
-        if isinstance(kind, ir.VectorType):
-            value = vector.FromElementsOp(kind, values).result
-    result.replace_all_uses_with(value)
-    op.erase()
+        return vector.FromElementsOp(kind, values).result if isinstance(kind, ir.VectorType) else values[0]
 
 
 def _raw_operands(op: ir.Operation) -> dict[str, ir.Value]:

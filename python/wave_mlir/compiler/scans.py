@@ -1,0 +1,218 @@
+"""Scans and selections along a dim of a tile in lane form: cumsum and topk.
+
+A tile's places along a dim are the digits of its layout: in registers, in lanes and in waves, each with a stride along
+the dim. A scan goes from the digit with the least stride to that with the greatest; after each it knows the inclusive
+sums inside every group of the digits so far, and the groups' totals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith
+
+from wave_mlir.dialect import Expr, Layout
+from wave_mlir.dialect import wave as ops
+
+from .diagnostics import PassError
+from .expand_elementwise import constant
+from .kernel_info import KernelInfo
+from .reductions import combiner, exchanged, register_of, registers_along
+
+_SOURCES = ("reg", "lane", "wave.x", "wave.y", "wave.z")
+
+
+@dataclass(frozen=True)
+class Digit:
+    """A digit of a layout along the dim: where it is, its extent, stride along the dim, and stride in its source."""
+
+    source: str
+    extent: int
+    stride: int
+    at: int
+
+
+def digits_along(layout: Layout, dim: str) -> list[Digit]:
+    """The digits of a layout along a dim, from the least stride to the greatest."""
+    found = []
+    for source in _SOURCES:
+        at = 1
+        for extent, d, stride in layout.digits.get(source, []):
+            if d == dim:
+                found.append(Digit(source, extent, stride, at))
+            at *= extent
+    return sorted(found, key=lambda d: d.stride)
+
+
+class Scan:
+    """Inclusive sums along a dim. `registers`: what a lane holds, a vector of one element each."""
+
+    def __init__(self, op: ir.Operation, info: KernelInfo, layout: Layout, dim: str) -> None:
+        self.op = op
+        self.info = info
+        self.digits = digits_along(layout, dim)
+        self.add: Callable[[ir.Value, ir.Value], ir.Value]
+
+    def run(self, registers: list[ir.Value]) -> list[ir.Value]:
+        """The sums up to each element. Raises PassError where waves divide the dim, or lanes not by a power of two."""
+        self.add = combiner("sum", registers[0].type.element_type)
+        sums, totals = list(registers), list(registers)
+        for digit in self.digits:
+            if digit.source == "reg":
+                self._registers(digit, sums, totals)
+            elif digit.source == "lane":
+                self._lanes(digit, sums, totals)
+            else:
+                raise PassError(
+                    self.op, "a cumsum along a dim that waves divide has no lowering; give one wave all of the dim"
+                )
+        return sums
+
+    def _registers(self, digit: Digit, sums: list[ir.Value], totals: list[ir.Value]) -> None:
+        """Each register gets the totals of those before it; all of a group get the group's total."""
+        for start in range(len(sums)):
+            if start // digit.at % digit.extent:
+                continue
+            members = [start + n * digit.at for n in range(digit.extent)]
+            before = totals[start]
+            for member in members[1:]:
+                sums[member] = self.add(before, sums[member])
+                before = self.add(before, totals[member])
+            for member in members:
+                totals[member] = before
+
+    def _lanes(self, digit: Digit, sums: list[ir.Value], totals: list[ir.Value]) -> None:
+        """The same among lanes, for each distinct total: log2(extent) steps, lanes before the first adding nothing."""
+        if digit.extent & (digit.extent - 1) or digit.at & (digit.at - 1):
+            raise PassError(
+                self.op,
+                f"a cumsum over {digit.extent} lanes {digit.at} apart: lanes exchange in steps of powers of two; "
+                "choose vector_shapes so that the lanes along the dim are a power of two",
+            )
+        done: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}
+        for number, total in enumerate(list(totals)):
+            if total not in done:
+                done[total] = self._lane_group(digit, total)
+            before, whole = done[total]
+            sums[number] = self.add(before, sums[number])
+            totals[number] = whole
+
+    def _lane_group(self, digit: Digit, total: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """(sum of the lanes before, sum of all lanes of the cluster)."""
+        zero = constant(total.type, 0)
+        before, step = self._shifted(digit, total, 1, zero), 1
+        while step < digit.extent:
+            before = self.add(before, self._shifted(digit, before, step, zero))
+            step *= 2
+        whole, step = total, 1
+        while step < digit.extent:
+            whole = self.add(whole, exchanged(whole, digit.at * step, self.info.wave_size))
+            step *= 2
+        return before, whole
+
+    def _shifted(self, digit: Digit, value: ir.Value, step: int, zero: ir.Value) -> ir.Value:
+        """The value of the lane `step` before in the cluster, 0 where there is none."""
+        moved = ops.ShuffleOp(ops.ShuffleMode.Up, value, digit.at * step, self.info.wave_size).result
+        place = Expr.symbol("lane") // digit.at % digit.extent
+        return arith.SelectOp(lane_mask(place.ge(step), self.info), moved, zero).result
+
+
+def lane_mask(predicate: Expr, info: KernelInfo) -> ir.Value:
+    """A predicate over `lane` as a vector of one i1."""
+    kind = ir.VectorType.get([1], ir.IntegerType.get_signless(1))
+    attributes = {"expr": predicate.simplify(info.facts)}
+    return ir.Operation.create("wave.mask", [kind], [], attributes).results[0]
+
+
+class Selection:
+    """The k greatest elements along a dim, greatest first, and their positions; equal elements by position."""
+
+    def __init__(self, op: ir.Operation, info: KernelInfo, layout: Layout, dim: str) -> None:
+        self.op = op
+        self.info = info
+        self.layout = layout
+        self.dim = dim
+        self.along = registers_along(layout, dim)
+        self.lanes = [d for d in digits_along(layout, dim) if d.source == "lane"]
+        if any(d.source.startswith("wave") for d in digits_along(layout, dim)):
+            raise PassError(op, "a topk along a dim that waves divide has no lowering; give one wave all of the dim")
+        for digit in self.lanes:
+            if digit.extent & (digit.extent - 1) or digit.at & (digit.at - 1):
+                raise PassError(
+                    op,
+                    f"a topk over {digit.extent} lanes {digit.at} apart: lanes exchange in steps of powers of two; "
+                    "choose vector_shapes so that the lanes along the dim are a power of two",
+                )
+
+    def run(
+        self, registers: list[ir.Value], positions: list[ir.Value], k: int
+    ) -> Iterator[tuple[int, int, ir.Value, ir.Value]]:
+        """(which element without the dim, which of the k, value, position) of each result."""
+        for kept in range(len(registers) // self.along):
+            mine = [register_of(self.layout, self.dim, kept, n) for n in range(self.along)]
+            values, places = [registers[n] for n in mine], [positions[n] for n in mine]
+            taken = [None] * len(values)
+            for rank in range(k):
+                value, place = self._best(values, places, taken)
+                yield kept, rank, value, place
+                taken = [self._or(t, self._same(p, place)) for t, p in zip(taken, places, strict=True)]
+
+    def _best(self, values: list, places: list, taken: list) -> tuple[ir.Value, ir.Value]:
+        """The best of what is not taken, of all lanes."""
+        candidates = list(zip(values, places, taken, strict=True))
+        best = candidates[0]
+        for other in candidates[1:]:
+            best = self._better(best, other)
+        for digit in self.lanes:
+            step = 1
+            while step < digit.extent:
+                offset = digit.at * step
+                other = tuple(None if v is None else self._exchanged(v, offset) for v in best)
+                best = self._better(best, other)
+                step *= 2
+        return best[0], best[1]
+
+    def _exchanged(self, value: ir.Value, offset: int) -> ir.Value:
+        element = value.type.element_type
+        if not isinstance(element, ir.IntegerType) or element.width != 1:
+            return exchanged(value, offset, self.info.wave_size)
+        wide = ir.VectorType.get([1], ir.IntegerType.get_signless(32))
+        moved = exchanged(arith.ExtUIOp(wide, value).result, offset, self.info.wave_size)
+        return arith.TruncIOp(value.type, moved).result
+
+    def _better(self, a: tuple, b: tuple) -> tuple:
+        """The candidate that comes first: not taken, then the greater value, then the lower position."""
+        wins = self._or(self._greater(b[0], a[0]), self._and(self._equal(b[0], a[0]), self._before(b[1], a[1])))
+        if a[2] is not None:
+            free, other = self._not(b[2]), a[2]
+            wins = self._and(free, self._or(other, wins))
+        chosen = [arith.SelectOp(wins, y, x).result for x, y in zip(a[:2], b[:2], strict=True)]
+        taken = None if a[2] is None else arith.AndIOp(a[2], b[2]).result
+        return (*chosen, taken)
+
+    def _greater(self, a: ir.Value, b: ir.Value) -> ir.Value:
+        if isinstance(a.type.element_type, ir.FloatType):
+            return arith.CmpFOp(arith.CmpFPredicate.OGT, a, b).result
+        return arith.CmpIOp(arith.CmpIPredicate.sgt, a, b).result
+
+    def _equal(self, a: ir.Value, b: ir.Value) -> ir.Value:
+        if isinstance(a.type.element_type, ir.FloatType):
+            return arith.CmpFOp(arith.CmpFPredicate.OEQ, a, b).result
+        return arith.CmpIOp(arith.CmpIPredicate.eq, a, b).result
+
+    def _before(self, a: ir.Value, b: ir.Value) -> ir.Value:
+        return arith.CmpIOp(arith.CmpIPredicate.slt, a, b).result
+
+    def _same(self, a: ir.Value, b: ir.Value) -> ir.Value:
+        return arith.CmpIOp(arith.CmpIPredicate.eq, a, b).result
+
+    def _or(self, a: ir.Value | None, b: ir.Value) -> ir.Value:
+        return b if a is None else arith.OrIOp(a, b).result
+
+    def _and(self, a: ir.Value, b: ir.Value) -> ir.Value:
+        return arith.AndIOp(a, b).result
+
+    def _not(self, a: ir.Value) -> ir.Value:
+        return arith.XOrIOp(a, constant(a.type, 1)).result
