@@ -56,6 +56,9 @@ def main(argv: list[str]) -> int:
         if options.only in (None, name):
             command = [str(python), str(SOURCES / script), str(out.resolve()), options.pattern]
             code = max(code, subprocess.run(command, env=settings, cwd=SOURCES).returncode)
+    if code == 0 and not any(out.glob(f"{options.pattern}.json")):
+        print(f"no kernel's name matches '{options.pattern}'; names are like triton-add-f32-gfx942", file=sys.stderr)
+        return 1
     return code
 
 

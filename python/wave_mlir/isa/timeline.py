@@ -115,7 +115,10 @@ class _Replay:
         ]
         self.unit_free: dict[tuple[int, str], int] = {}  # by SIMD
         self.lds_free = self.memory_free = 0.0
-        self.out = Timeline(program, target.name, parameters.latency, parameters.bytes_per_clock, len(self.waves))
+        count = len(self.waves)
+        self.out = Timeline(
+            program, target.name, parameters.latency, parameters.bytes_per_clock, count, min(count, self.simds)
+        )
 
     def run(self) -> Timeline:
         """Always the wave that can issue first goes next: what it does delays only what issues later."""

@@ -53,6 +53,7 @@ class Timeline:
     latency: int
     bytes_per_clock: float
     waves: int
+    simds: int  # that have a wave
     clocks: int = 0
     conflicts: int = 0
     slices: list[Slice] = field(default_factory=list)
@@ -76,11 +77,6 @@ class Timeline:
     def busy_clocks(self, unit: str, index: int | None = None) -> float:
         """Clocks that a unit ("mfma", "valu", "lds", "memory") was busy; of all SIMDs together without `index`."""
         return sum(c for (name, number), c in self._busy.items() if name == unit and index in (None, number))
-
-    @property
-    def simds(self) -> int:
-        """SIMDs that have a wave; waves go to the four in turn."""
-        return min(4, self.waves)
 
     @property
     def mfma_utilisation(self) -> float:
