@@ -19,7 +19,7 @@ FAST_OP(Max3F32, 3, true, false, MaxF32::run(MaxF32::run(a, b, 0), c, 0));
 FAST_OP(Med3F32, 3, true, false, MaxF32::run(MinF32::run(a, b, 0), MinF32::run(MaxF32::run(a, b, 0), c, 0), 0));
 FAST_OP(Min3F32, 3, true, false, MinF32::run(MinF32::run(a, b, 0), c, 0));
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) // the choice is made when loading
 #define WITH_HARDWARE_FMA __attribute__((target_clones("arch=haswell", "default")))
 #else
 #define WITH_HARDWARE_FMA
