@@ -1,8 +1,8 @@
 """`wave`: compile, run and report on kernels.
 
     wave compile FILE.mlir [--emit FORM|llvm|isa|obj|hsaco] [-o OUT] [--set M=1024 ...] [--report]
-    wave run FILE.mlir [--set M=100 ...] [--seed N] [--isa [--order O]]
-    wave run FILE.s|FILE.hsaco [--set M=100 ...] [--seed N] [--order O]
+    wave run FILE.mlir [--set M=100 ...] [--seed N] [--isa [--order O] [--trace OUT.json]]
+    wave run FILE.s|FILE.hsaco [--set M=100 ...] [--seed N] [--order O] [--trace OUT.json]
     wave report FILE.mlir|FILE.s|FILE.hsaco [--json]
 
 Errors are located and end with exit code 1, an interrupt with 130; a file is written whole or not at all.
@@ -82,6 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--isa", action="store_true", help="run the machine code, not the simulator")
     run.add_argument(
         "--order", choices=ORDERS, default="random", help="which wave of machine code runs next (default: random)"
+    )
+    run.add_argument(
+        "--trace", metavar="OUT.json", default="", help="write a modelled timeline of the first workgroup (with --isa)"
     )
     run.set_defaults(command=_run)
     show = commands.add_parser("report", help="ISA statistics of a module, an assembly file or a code object")
@@ -176,7 +179,9 @@ def _run(options: argparse.Namespace) -> int:
 
     machine = None
     if options.isa or options.file.endswith(wave_run.wave_isa.MACHINE_CODE):
-        machine = wave_run.Choices(options.order, options.seed)
+        machine = wave_run.Choices(options.order, options.seed, options.trace)
+    elif options.trace:
+        raise _failure(options.file, "--trace records a run of machine code; add --isa")
     return wave_run.run_file(options.file, options.target, dict(options.symbols), options.kernel, options.seed, machine)
 
 

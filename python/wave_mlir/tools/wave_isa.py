@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from wave_mlir import isa
-from wave_mlir.compiler import abi
+from wave_mlir.compiler import abi, outputs
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
 from wave_mlir.isa.compiled import run_abi
 
@@ -21,15 +22,14 @@ MACHINE_CODE = (".s", ".asm", ".hsaco", ".co")
 CHECKS = ("bounds", "alignment", "unwritten", "wait", "race", "barrier", "control")
 """Kinds of findings that a run looks for."""
 
-_SHOWN = 6  # mnemonics in the summary
-
 
 @dataclass(frozen=True)
 class Choices:
-    """How to run machine code: order of the waves (of isa's), and its seed."""
+    """How to run machine code: order of the waves (of isa's), and its seed; a file for the modelled timeline, or ""."""
 
     order: str = "random"
     seed: int = 0
+    trace: str = ""
 
 
 def read_kernels(path: str, wanted: str | None) -> list[abi.KernelABI]:
@@ -64,11 +64,16 @@ def run_kernel(
     try:
         loaded = isa.load(code, kernel.name)
         run = run_abi(
-            loaded, kernel, [*arrays, *scalars], symbols=symbols, order=choices.order, seed=choices.seed
+            loaded, kernel, [*arrays, *scalars], symbols=symbols, order=choices.order, seed=choices.seed,
+            trace=1 if choices.trace else 0,
         )  # fmt: skip
     except isa.IsaError as error:
         raise _located(kernel.name, error.finding) from None
     _print_summary(run, choices)
+    if choices.trace:
+        events = json.dumps(run.timeline().to_perfetto())
+        outputs.write_atomically({choices.trace: events})
+        print(f"  timeline of workgroup (0, 0, 0), modelled: {choices.trace} (open it in ui.perfetto.dev)")
     return run
 
 
@@ -82,12 +87,7 @@ def _print_summary(run: isa.IsaRun, choices: Choices) -> None:
     waves = -(-run.block[0] * run.block[1] * run.block[2] // 64) * run.grid[0] * run.grid[1] * run.grid[2]
     print(f"  machine code: {run.executed:,} instructions of {waves} waves in {run.seconds:.2f} s (order {order});")
     print(f"    no fault by the checks: {', '.join(CHECKS)}")
-    most = sorted(run.counts.items(), key=lambda item: -item[1])[:_SHOWN]
-    print(f"    most executed: {', '.join(f'{name} {count:,}' for name, count in most)}")
-    lds = np.array([line.mnemonic.startswith("ds_") for line in run.program.lines], bool)
-    cycles, free = int(run.phases[lds].sum()), int(run.segments[lds].sum())
-    if cycles:
-        print(f"    LDS: {cycles:,} cycles by the banks; {free:,} without conflicts")
+    print(textwrap.indent(run.summary(), "  "))
 
 
 def _failure(path: str, message: str) -> CompileError:

@@ -6,7 +6,7 @@ It runs in the simulator, or with --isa as machine code.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,14 +49,23 @@ def run_file(
     static, dynamic = _split_symbols(module, symbols)
     compiled = driver.compile_module(module, target, static, kernel=kernel, debug=machine is not None)
     failed = False
+    _check_trace(path, machine, compiled.kernels)
     for found in compiled.kernels:
         failed |= not _run_kernel(compiled, found, dynamic, seed, source if form == "tile" else None, static, machine)
     return 1 if failed else 0
 
 
+def _check_trace(path: str, machine: Choices | None, kernels: Sequence[abi.KernelABI]) -> None:
+    if machine is not None and machine.trace and len(kernels) > 1:
+        names = ", ".join(k.name for k in kernels)
+        raise CompileError([Diagnostic("error", path, f"--trace takes one kernel; name one with --kernel: {names}")])
+
+
 def _run_machine_code(path: str, symbols: Mapping[str, int], kernel: str | None, seed: int, machine: Choices) -> int:
     """Run the kernels of an assembly file or code object; there is nothing to compare them with."""
-    for found in wave_isa.read_kernels(path, kernel):
+    kernels = wave_isa.read_kernels(path, kernel)
+    _check_trace(path, machine, kernels)
+    for found in kernels:
         arrays, scalars, values = _inputs(found, symbols, seed)
         _print_kernel(found, arrays, values)
         wave_isa.run_kernel(Path(path), found, arrays, scalars, _dynamic(found, values), machine)
