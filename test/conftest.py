@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import foreign_kernels
@@ -38,6 +39,22 @@ def isa() -> Callable[..., IsaRun]:
         from wave_mlir.isa.compiled import run_compiled
 
         return run_compiled(compiled, args, **options)  # type: ignore[arg-type]
+
+    return run
+
+
+@pytest.fixture(scope="session", params=["own", pytest.param("second opinion", marks=pytest.mark.second_opinion)])
+def machine_run(request: pytest.FixtureRequest) -> Callable[..., object]:
+    """`machine_run(hsaco_path, kernel, arrays, grid, block, arch, seed)` in each runner there is. The project's own
+    takes the assembly that lies beside the code object (suffix .s): it needs no disassembler for that."""
+    if request.param != "own":
+        return second_opinion.isa_run
+
+    def run(path: Path, kernel: str, arrays: Sequence[object], grid: object, block: object, arch: str, seed: int = 0):
+        from wave_mlir import isa
+
+        options = {"kernel": kernel, "target": arch, "seed": seed}
+        return isa.run(path.with_suffix(".s"), arrays, grid, block, **options)  # type: ignore[arg-type]
 
     return run
 

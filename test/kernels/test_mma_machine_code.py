@@ -33,7 +33,8 @@ class Probe:
 
     def __init__(self, run: Run, target: Target, kind: MmaKind, folder: Path, byte: tuple[int, int] = (0, 0)) -> None:
         self.run, self.target, self.kind, self.byte = run, target, kind, byte
-        _, code = machine.machine_code(mma_probe.kernel(kind, target, byte), target.name)
+        text, code = machine.machine_code(mma_probe.kernel(kind, target, byte), target.name)
+        (folder / "mma.s").write_text(text)
         self.path = machine.link(code, folder / "mma.hsaco")
 
     def __call__(self, lhs: np.ndarray, rhs: np.ndarray, acc: np.ndarray, scales: list[np.ndarray] | None = None):
@@ -64,11 +65,10 @@ def no_scales(kind: MmaKind, count: int) -> list[np.ndarray] | None:
     return [np.ones((count, kind.m, blocks)), np.ones((count, kind.n, blocks))]
 
 
-@pytest.mark.second_opinion
 @runnable
-def test_random_matrices(isa_run: Run, tmp_path: Path, target: Target, kind: MmaKind) -> None:
+def test_random_matrices(machine_run: Run, tmp_path: Path, target: Target, kind: MmaKind) -> None:
     rng = np.random.default_rng(1)
-    probe = Probe(isa_run, target, kind, tmp_path)
+    probe = Probe(machine_run, target, kind, tmp_path)
     lhs, rhs = integers(rng, 4, kind.m, kind.k), integers(rng, 4, kind.n, kind.k)
     acc = rng.integers(-100, 100, (4, kind.m, kind.n)).astype(np.float64)
     got = probe(lhs, rhs, acc, no_scales(kind, 4))
@@ -110,9 +110,8 @@ def test_one_hot(isa_run: Run, tmp_path: Path, target: Target, kind: MmaKind) ->
 SCALED = [(t, k) for t, k in RUNNABLE if k.is_scaled]
 
 
-@pytest.mark.second_opinion
 @pytest.mark.parametrize(("target", "kind"), SCALED, ids=[f"{t.name}-{k.name}" for t, k in SCALED])
-def test_scales(isa_run: Run, tmp_path: Path, target: Target, kind: MmaKind) -> None:
+def test_scales(machine_run: Run, tmp_path: Path, target: Target, kind: MmaKind) -> None:
     """Random powers of two as scales, then each scale alone differing from 1, from every byte of the register."""
     rng = np.random.default_rng(3)
     blocks = kind.k // targets.SCALE_BLOCK
@@ -127,5 +126,5 @@ def test_scales(isa_run: Run, tmp_path: Path, target: Target, kind: MmaKind) -> 
     wide = [np.repeat(s, targets.SCALE_BLOCK, axis=2) for s in scales]
     want = (lhs * wide[0]) @ (rhs * wide[1]).transpose(0, 2, 1) + acc
     for byte in ((0, 0), (1, 2), (3, 1), (2, 3)):
-        got = Probe(isa_run, target, kind, tmp_path, byte)(lhs, rhs, acc, scales)
+        got = Probe(machine_run, target, kind, tmp_path, byte)(lhs, rhs, acc, scales)
         np.testing.assert_array_equal(got, want)
