@@ -92,7 +92,7 @@ void refuseTfe(const Instruction &instruction) {
     fault("unsupported", "the modifier tfe (fail code of partially resident memory)");
 }
 
-void load(Run &run, Wave &wave, const Instruction &instruction) {
+void loadBuffer(Run &run, Wave &wave, const Instruction &instruction) {
   refuseTfe(instruction);
   const uint32_t extra = opInfo(instruction.op).extra, bytes = bytesOf(extra);
   BufferAccess access;
@@ -108,7 +108,7 @@ void load(Run &run, Wave &wave, const Instruction &instruction) {
   issue(run, wave, Return::Vector, vectorTarget(instruction.dst[0], (bytes + 3) / 4));
 }
 
-void store(Run &run, Wave &wave, const Instruction &instruction) {
+void storeBuffer(Run &run, Wave &wave, const Instruction &instruction) {
   refuseTfe(instruction);
   const uint32_t extra = opInfo(instruction.op).extra, bytes = bytesOf(extra);
   BufferAccess access;
@@ -121,7 +121,7 @@ void store(Run &run, Wave &wave, const Instruction &instruction) {
 }
 
 // Out of range: nothing happens, the old value is 0.
-void atomic(Run &run, Wave &wave, const Instruction &instruction) {
+void atomicBuffer(Run &run, Wave &wave, const Instruction &instruction) {
   const uint32_t extra = opInfo(instruction.op).extra, bytes = bytesOf(extra);
   const Operand &operand = instruction.src[0];
   BufferAccess access;
@@ -140,20 +140,20 @@ void atomic(Run &run, Wave &wave, const Instruction &instruction) {
 }
 
 // Write-back and invalidation of caches: memory here has none, but they count.
-void cache(Run &run, Wave &wave, const Instruction &) { issue(run, wave, Return::Vector, {}); }
+void cacheBuffer(Run &run, Wave &wave, const Instruction &) { issue(run, wave, Return::Vector, {}); }
 
-constexpr uint32_t atomicExtra(AtomicOp op, uint32_t bytes) { return bytes | uint32_t(op) << kAtomicShift; }
-constexpr uint8_t kBoth = 3, kGfx950 = 2;
+constexpr uint32_t bufferAtomic(AtomicOp op, uint32_t bytes) { return bytes | uint32_t(op) << kAtomicShift; }
 
-#define LOAD(stem, type, extra) {"buffer_load_" stem, Format::Mubuf, type "? = vaddr b128 b32", load, nullptr, extra}
+
+#define LOAD(stem, type, extra) {"buffer_load_" stem, Format::Mubuf, type "? = vaddr b128 b32", loadBuffer, nullptr, extra}
 #define STORE(stem, type, extra)                                                                                      \
-  {"buffer_store_" stem, Format::Mubuf, "= " type " vaddr b128 b32", store, nullptr, extra}
+  {"buffer_store_" stem, Format::Mubuf, "= " type " vaddr b128 b32", storeBuffer, nullptr, extra}
 #define ATOMIC(stem, type, op, bytes, targets)                                                                        \
-  {"buffer_atomic_" stem, Format::Mubuf, "= " type " vaddr b128 b32", atomic, nullptr,                                \
-   atomicExtra(AtomicOp::op, bytes), targets}
+  {"buffer_atomic_" stem, Format::Mubuf, "= " type " vaddr b128 b32", atomicBuffer, nullptr,                                \
+   bufferAtomic(AtomicOp::op, bytes), targets}
 #define ATOMIC_BOTH(stem, op) ATOMIC(stem, "b32", op, 4, kBoth), ATOMIC(stem "_x2", "b64", op, 8, kBoth)
 
-const OpInfo kOps[] = {
+const OpInfo kBufferTable[] = {
     LOAD("ubyte", "b32", 1),
     LOAD("sbyte", "b32", 1 | kSignedLoad),
     LOAD("ushort", "b32", 2),
@@ -196,12 +196,12 @@ const OpInfo kOps[] = {
     ATOMIC("add_f64", "b64", AddFloat, 8, kBoth),
     ATOMIC("min_f64", "b64", MinFloat, 8, kBoth),
     ATOMIC("max_f64", "b64", MaxFloat, 8, kBoth),
-    {"buffer_wbl2", Format::Mubuf, "=", cache},
-    {"buffer_inv", Format::Mubuf, "=", cache},
+    {"buffer_wbl2", Format::Mubuf, "=", cacheBuffer},
+    {"buffer_inv", Format::Mubuf, "=", cacheBuffer},
 };
 
 } // namespace
 
-Table bufferOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table bufferOps() { return {kBufferTable, sizeof kBufferTable / sizeof *kBufferTable}; }
 
 } // namespace machine

@@ -104,7 +104,7 @@ template <int Bits> static uint64_t isOfClass(Wave &, uint64_t a, uint64_t b, ui
   {"v_cmp_class_" type, Format::Vopc, "sbool = " type " b32", compareOp, isOfClass<bits>},                             \
   {"v_cmpx_class_" type, Format::Vopc, "sbool = " type " b32", compareOp, isOfClass<bits>, kWritesExec}
 
-static const OpInfo kOps[] = {
+static const OpInfo kCompareTable[] = {
     INTEGERS("f", never),
     INTEGERS("lt", less),
     INTEGERS("eq", equal),
@@ -134,6 +134,6 @@ static const OpInfo kOps[] = {
     CLASS("f64", 64),
 };
 
-Table compareOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table compareOps() { return {kCompareTable, sizeof kCompareTable / sizeof *kCompareTable}; }
 
 } // namespace machine

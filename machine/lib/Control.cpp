@@ -197,7 +197,7 @@ static void setRegister(Run &, Wave &wave, const Instruction &instruction) {
 
 #define SAVE(name, combine) {name, Format::Sop1, "b64 = b64", saveExec<combine>}
 
-static const OpInfo kOps[] = {
+static const OpInfo kControlTable[] = {
     {"s_endpgm", Format::Sopp, "=", endProgram},
     {"s_endpgm_saved", Format::Sopp, "=", endProgram},
     {"s_endpgm_ordered_ps_done", Format::Sopp, "=", endProgram},
@@ -253,6 +253,6 @@ static const OpInfo kOps[] = {
     {"s_setreg_imm32_b32", Format::Sopk, "= hwreg b32", setRegister},
 };
 
-Table controlOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table controlOps() { return {kControlTable, sizeof kControlTable / sizeof *kControlTable}; }
 
 } // namespace machine

@@ -266,7 +266,7 @@ static void permlaneSwap(Run &, Wave &wave, const Instruction &instruction) {
 // --- the table ---
 
 using N = Narrow;
-constexpr uint8_t kGfx950 = 2, kBoth = 3;
+
 
 static constexpr OpInfo vop3(const char *name, const char *signature, Conversion conversion, uint8_t targets = kGfx950,
                              Format format = Format::Vop3) {
@@ -295,7 +295,7 @@ static constexpr OpInfo scaledPair(const char *name, const char *signature, N to
 }
 
 #define S "v_cvt_scalef32_"
-static const OpInfo kOps[] = {
+static const OpInfo kConvertTable[] = {
     plain1("v_cvt_f32_fp8", "f32 = b8", N::Fp8, N::F32, 1, kBoth),
     plain1("v_cvt_f32_bf8", "f32 = b8", N::Bf8, N::F32, 1, kBoth),
     plain1("v_cvt_pk_f32_fp8", "f32x2 = b16", N::Fp8, N::F32, 2, kBoth),
@@ -367,6 +367,6 @@ static const OpInfo kOps[] = {
     {"v_permlane32_swap_b32", Format::Vop1, "+b32 +b32 =", permlaneSwap, nullptr, 32, kGfx950},
 };
 
-Table convertOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table convertOps() { return {kConvertTable, sizeof kConvertTable / sizeof *kConvertTable}; }
 
 } // namespace machine

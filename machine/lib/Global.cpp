@@ -211,7 +211,7 @@ void scratchStore(Run &run, Wave &wave, const Instruction &instruction) {
 }
 
 constexpr uint32_t atomicExtra(AtomicOp op, uint32_t bytes) { return bytes | uint32_t(op) << kAtomicShift; }
-constexpr uint8_t kBoth = 3, kGfx950 = 2;
+
 
 // A load or store of the three families.
 #define LOAD(stem, type, extra)                                                                                       \
@@ -233,7 +233,7 @@ constexpr uint8_t kBoth = 3, kGfx950 = 2;
   ATOMIC(stem, "b32", "b32", atomicExtra(AtomicOp::op, 4)),                                                           \
       ATOMIC(stem "_x2", "b64", "b64", atomicExtra(AtomicOp::op, 8))
 
-const OpInfo kOps[] = {
+const OpInfo kGlobalTable[] = {
     LOAD("ubyte", "b32", 1),
     LOAD("sbyte", "b32", 1 | kSignedLoad),
     LOAD("ushort", "b32", 2),
@@ -292,6 +292,6 @@ const OpInfo kOps[] = {
 
 } // namespace
 
-Table globalOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table globalOps() { return {kGlobalTable, sizeof kGlobalTable / sizeof *kGlobalTable}; }
 
 } // namespace machine

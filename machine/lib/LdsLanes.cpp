@@ -104,9 +104,9 @@ void readTransposed(Run &run, Wave &wave, const Instruction &instruction) {
   run.profile(wave, bytes * uint32_t(countLanes(lanes)), cost.phases, cost.cycles);
 }
 
-constexpr uint8_t kGfx950 = 2;
 
-const OpInfo kOps[] = {
+
+const OpInfo kLdsLanesTable[] = {
     {"ds_permute_b32", Format::Ds, "b32 = b32 b32", permute},
     {"ds_bpermute_b32", Format::Ds, "b32 = b32 b32", backwardPermute},
     {"ds_swizzle_b32", Format::Ds, "b32 = b32", swizzle},
@@ -118,6 +118,6 @@ const OpInfo kOps[] = {
 
 } // namespace
 
-Table ldsLaneOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table ldsLaneOps() { return {kLdsLanesTable, sizeof kLdsLanesTable / sizeof *kLdsLanesTable}; }
 
 } // namespace machine

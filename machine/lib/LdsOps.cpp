@@ -136,7 +136,7 @@ uint64_t laneValue(const Wave &wave, const Operand &operand, int lane, uint32_t 
 
 bool comparesFirst(AtomicOp op) { return op == AtomicOp::CompareSwap || op == AtomicOp::CompareSwapFloat; }
 
-void atomic(Run &run, Wave &wave, const Instruction &instruction) {
+void atomicLds(Run &run, Wave &wave, const Instruction &instruction) {
   const uint32_t extra = opInfo(instruction.op).extra, bytes = bytesOf(extra);
   const AtomicOp op = AtomicOp(extra >> kAtomicShift & 0xFF);
   const int accesses = extra & kTwo ? 2 : 1;
@@ -197,20 +197,20 @@ void count(Run &run, Wave &wave, const Instruction &instruction) {
   run.profile(wave, lanes ? 4 : 0, 1, 1);
 }
 
-void nothing(Run &run, Wave &wave, const Instruction &) { issue(run, wave, Return::Lds, {}); }
+void nothingLds(Run &run, Wave &wave, const Instruction &) { issue(run, wave, Return::Lds, {}); }
 
-constexpr uint32_t atomicExtra(AtomicOp op, uint32_t bytes, uint32_t flags = 0) {
+constexpr uint32_t ldsAtomic(AtomicOp op, uint32_t bytes, uint32_t flags = 0) {
   return bytes | flags | uint32_t(op) << kAtomicShift;
 }
 
 #define ATOMIC(name, returning, op, bits)                                                                             \
-  {name, Format::Ds, "= b32 b" #bits, atomic, nullptr, atomicExtra(AtomicOp::op, bits / 8)},                          \
-      {returning, Format::Ds, "b" #bits " = b32 b" #bits, atomic, nullptr,                                            \
-       atomicExtra(AtomicOp::op, bits / 8, kReturns)}
+  {name, Format::Ds, "= b32 b" #bits, atomicLds, nullptr, ldsAtomic(AtomicOp::op, bits / 8)},                          \
+      {returning, Format::Ds, "b" #bits " = b32 b" #bits, atomicLds, nullptr,                                            \
+       ldsAtomic(AtomicOp::op, bits / 8, kReturns)}
 #define ATOMIC2(name, returning, op, bits)                                                                            \
-  {name, Format::Ds, "= b32 b" #bits " b" #bits, atomic, nullptr, atomicExtra(AtomicOp::op, bits / 8)},               \
-      {returning, Format::Ds, "b" #bits " = b32 b" #bits " b" #bits, atomic, nullptr,                                 \
-       atomicExtra(AtomicOp::op, bits / 8, kReturns)}
+  {name, Format::Ds, "= b32 b" #bits " b" #bits, atomicLds, nullptr, ldsAtomic(AtomicOp::op, bits / 8)},               \
+      {returning, Format::Ds, "b" #bits " = b32 b" #bits " b" #bits, atomicLds, nullptr,                                 \
+       ldsAtomic(AtomicOp::op, bits / 8, kReturns)}
 #define BOTH(stem, type, op)                                                                                          \
   ATOMIC("ds_" stem "_" type "32", "ds_" stem "_rtn_" type "32", op, 32),                                             \
       ATOMIC("ds_" stem "_" type "64", "ds_" stem "_rtn_" type "64", op, 64)
@@ -218,7 +218,7 @@ constexpr uint32_t atomicExtra(AtomicOp op, uint32_t bytes, uint32_t flags = 0) 
   ATOMIC2("ds_" stem "_" type "32", "ds_" stem "_rtn_" type "32", op, 32),                                            \
       ATOMIC2("ds_" stem "_" type "64", "ds_" stem "_rtn_" type "64", op, 64)
 
-const OpInfo kOps[] = {
+const OpInfo kLdsOpsTable[] = {
     {"ds_read_u8", Format::Ds, "b32 = b32", read, nullptr, 1},
     {"ds_read_i8", Format::Ds, "b32 = b32", read, nullptr, 1 | kSignedLoad},
     {"ds_read_u16", Format::Ds, "b32 = b32", read, nullptr, 2},
@@ -271,26 +271,26 @@ const OpInfo kOps[] = {
     BOTH2("cmpst", "f", CompareSwapFloat),
     ATOMIC("ds_pk_add_f16", "ds_pk_add_rtn_f16", PackedAddF16, 32),
     ATOMIC("ds_pk_add_bf16", "ds_pk_add_rtn_bf16", PackedAddBf16, 32),
-    {"ds_wrxchg_rtn_b32", Format::Ds, "b32 = b32 b32", atomic, nullptr, atomicExtra(AtomicOp::Swap, 4, kReturns)},
-    {"ds_wrxchg_rtn_b64", Format::Ds, "b64 = b32 b64", atomic, nullptr, atomicExtra(AtomicOp::Swap, 8, kReturns)},
-    {"ds_wrxchg2_rtn_b32", Format::Ds, "b64 = b32 b32 b32", atomic, nullptr,
-     atomicExtra(AtomicOp::Swap, 4, kReturns | kTwo)},
-    {"ds_wrxchg2_rtn_b64", Format::Ds, "b128 = b32 b64 b64", atomic, nullptr,
-     atomicExtra(AtomicOp::Swap, 8, kReturns | kTwo)},
-    {"ds_wrxchg2st64_rtn_b32", Format::Ds, "b64 = b32 b32 b32", atomic, nullptr,
-     atomicExtra(AtomicOp::Swap, 4, kReturns | kTwo | kStride64)},
-    {"ds_wrxchg2st64_rtn_b64", Format::Ds, "b128 = b32 b64 b64", atomic, nullptr,
-     atomicExtra(AtomicOp::Swap, 8, kReturns | kTwo | kStride64)},
-    {"ds_wrap_rtn_b32", Format::Ds, "b32 = b32 b32 b32", atomic, nullptr, atomicExtra(AtomicOp::Wrap, 4, kReturns)},
-    {"ds_condxchg32_rtn_b64", Format::Ds, "b64 = b32 b64", atomic, nullptr,
-     atomicExtra(AtomicOp::ExchangeIf, 8, kReturns)},
-    {"ds_append", Format::Ds, "b32 =", count, nullptr, atomicExtra(AtomicOp::Add, 4)},
-    {"ds_consume", Format::Ds, "b32 =", count, nullptr, atomicExtra(AtomicOp::Sub, 4)},
-    {"ds_nop", Format::Ds, "=", nothing},
+    {"ds_wrxchg_rtn_b32", Format::Ds, "b32 = b32 b32", atomicLds, nullptr, ldsAtomic(AtomicOp::Swap, 4, kReturns)},
+    {"ds_wrxchg_rtn_b64", Format::Ds, "b64 = b32 b64", atomicLds, nullptr, ldsAtomic(AtomicOp::Swap, 8, kReturns)},
+    {"ds_wrxchg2_rtn_b32", Format::Ds, "b64 = b32 b32 b32", atomicLds, nullptr,
+     ldsAtomic(AtomicOp::Swap, 4, kReturns | kTwo)},
+    {"ds_wrxchg2_rtn_b64", Format::Ds, "b128 = b32 b64 b64", atomicLds, nullptr,
+     ldsAtomic(AtomicOp::Swap, 8, kReturns | kTwo)},
+    {"ds_wrxchg2st64_rtn_b32", Format::Ds, "b64 = b32 b32 b32", atomicLds, nullptr,
+     ldsAtomic(AtomicOp::Swap, 4, kReturns | kTwo | kStride64)},
+    {"ds_wrxchg2st64_rtn_b64", Format::Ds, "b128 = b32 b64 b64", atomicLds, nullptr,
+     ldsAtomic(AtomicOp::Swap, 8, kReturns | kTwo | kStride64)},
+    {"ds_wrap_rtn_b32", Format::Ds, "b32 = b32 b32 b32", atomicLds, nullptr, ldsAtomic(AtomicOp::Wrap, 4, kReturns)},
+    {"ds_condxchg32_rtn_b64", Format::Ds, "b64 = b32 b64", atomicLds, nullptr,
+     ldsAtomic(AtomicOp::ExchangeIf, 8, kReturns)},
+    {"ds_append", Format::Ds, "b32 =", count, nullptr, ldsAtomic(AtomicOp::Add, 4)},
+    {"ds_consume", Format::Ds, "b32 =", count, nullptr, ldsAtomic(AtomicOp::Sub, 4)},
+    {"ds_nop", Format::Ds, "=", nothingLds},
 };
 
 } // namespace
 
-Table ldsOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table ldsOps() { return {kLdsOpsTable, sizeof kLdsOpsTable / sizeof *kLdsOpsTable}; }
 
 } // namespace machine

@@ -7,7 +7,7 @@
 
 namespace machine {
 
-constexpr uint8_t kGfx942 = 1, kGfx950 = 2, kBoth = 3;
+
 
 static constexpr OpInfo dense(const char *name, const char *signature, Handler run, MatrixOp op,
                               uint8_t targets = kBoth) {
@@ -36,7 +36,7 @@ using E = Element;
   dense(name, signature, matrixFloat, MatrixOp{m, k, 1, a, b}, targets)
 #define SPARSE8(name, signature, m, k, a, b, targets) SPARSE(name, signature, matrixFloat, m, k, a, b, targets)
 
-static constexpr OpInfo kOps[] = {
+static constexpr OpInfo kMatrixOpsTable[] = {
     dense("v_mfma_f32_32x32x1_2b_f32", k32f32, matrixF32, {32, 1, 2, E::F32, E::F32}),
     dense("v_mfma_f32_16x16x1_4b_f32", k16f32, matrixF32, {16, 1, 4, E::F32, E::F32}),
     dense("v_mfma_f32_4x4x1_16b_f32", k1f32, matrixF32, {4, 1, 16, E::F32, E::F32}),
@@ -107,7 +107,7 @@ struct Plans {
 const MatrixPlan &matrixPlan(uint32_t extra, bool runsA, bool runsB) {
   static const std::unordered_map<uint32_t, Plans> all = [] {
     std::unordered_map<uint32_t, Plans> plans;
-    for (const OpInfo &info : kOps) {
+    for (const OpInfo &info : kMatrixOpsTable) {
       MatrixOp op = MatrixOp::unpack(info.extra);
       for (int i = 0; i < (op.a == Element::F8f6f4 ? 4 : 1); ++i)
         plans[info.extra].byRuns[i] = planOf(op, i & 1, i >> 1);
@@ -131,12 +131,12 @@ static std::string oldName(const OpInfo &info) {
 Table matrixOps() {
   static std::deque<std::string> names; // where the pointers stay valid
   static const std::vector<OpInfo> all = [] {
-    std::vector<OpInfo> ops(std::begin(kOps), std::end(kOps));
+    std::vector<OpInfo> ops(std::begin(kMatrixOpsTable), std::end(kMatrixOpsTable));
     auto add = [&](OpInfo info, std::string name) {
       info.name = names.emplace_back(std::move(name)).c_str();
       ops.push_back(info);
     };
-    for (const OpInfo &info : kOps) {
+    for (const OpInfo &info : kMatrixOpsTable) {
       std::string old = oldName(info);
       if (old.empty())
         continue;

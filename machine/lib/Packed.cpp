@@ -259,7 +259,7 @@ template <Mixed To> static void mixedFma(Run &, Wave &wave, const Instruction &i
 #define DOT(name, to, from, ...) {name, Format::Vop3p, to " = " from " " from " " to, withIndexing<dotOp>, __VA_ARGS__}
 #define DOTC(name, to, from, ...) {name, Format::Vop2, "+" to " = " from " " from, withIndexing<dotOp>, __VA_ARGS__}
 
-static const OpInfo kOps[] = {
+static const OpInfo kPackedTable[] = {
     PK3("v_pk_mad_i16", "i16x2", sext(a, 16) * sext(b, 16) + sext(c, 16)),
     PK3("v_pk_mad_u16", "u16x2", a * b + c),
     PK2("v_pk_mul_lo_u16", "u16x2", a * b),
@@ -311,6 +311,6 @@ static const OpInfo kOps[] = {
     {"v_fma_mixhi_f16", Format::Vop3p, "+f32 = f32 f32 f32", withIndexing<mixedFma<Mixed::High>>},
 };
 
-Table packedOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table packedOps() { return {kPackedTable, sizeof kPackedTable / sizeof *kPackedTable}; }
 
 } // namespace machine

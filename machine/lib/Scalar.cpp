@@ -119,7 +119,7 @@ static uint64_t compare(Wave &w, bool result) {
 #define SOPC(name, type, ...) {name, Format::Sopc, "= " type, scalarOp, FN(return compare(w, __VA_ARGS__);)}
 #define SOPK(name, type, ...) {name, Format::Sopk, "= " type " simm16", scalarOp, FN(return compare(w, __VA_ARGS__);)}
 
-static const OpInfo kOps[] = {
+static const OpInfo kScalarTable[] = {
     // SOP2
     SOP2("s_add_u32", "u32", return addCarry(w, a, b, 0);),
     SOP2("s_sub_u32", "u32", return subBorrow(w, a, b, 0);),
@@ -243,6 +243,6 @@ static const OpInfo kOps[] = {
     SOPK("s_cmpk_le_u32", "u32", a <= uint16_t(b)),
 };
 
-Table scalarOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table scalarOps() { return {kScalarTable, sizeof kScalarTable / sizeof *kScalarTable}; }
 
 } // namespace machine

@@ -50,7 +50,7 @@ Place placeOf(const Wave &wave, const Instruction &instruction, const Operand *o
   return place;
 }
 
-void load(Run &run, Wave &wave, const Instruction &instruction) {
+void loadScalar(Run &run, Wave &wave, const Instruction &instruction) {
   const uint32_t extra = opInfo(instruction.op).extra, dwords = extra & kDwordsMask;
   const Place place = placeOf(wave, instruction, instruction.src, extra);
   uint32_t data[16] = {};
@@ -62,7 +62,7 @@ void load(Run &run, Wave &wave, const Instruction &instruction) {
   run.profile(wave, 4 * dwords, 1, 0);
 }
 
-void store(Run &run, Wave &wave, const Instruction &instruction) {
+void storeScalar(Run &run, Wave &wave, const Instruction &instruction) {
   const uint32_t extra = opInfo(instruction.op).extra;
   const Place place = placeOf(wave, instruction, instruction.src + 1, extra);
   if (place.dwords)
@@ -71,7 +71,7 @@ void store(Run &run, Wave &wave, const Instruction &instruction) {
   run.profile(wave, 4 * place.dwords, 1, 0);
 }
 
-void atomic(Run &run, Wave &wave, const Instruction &instruction) {
+void atomicScalar(Run &run, Wave &wave, const Instruction &instruction) {
   const uint32_t extra = opInfo(instruction.op).extra, dwords = extra & kDwordsMask, bytes = 4 * dwords;
   const Operand &operand = instruction.src[0];
   const Place place = placeOf(wave, instruction, instruction.src + 1, extra);
@@ -101,28 +101,28 @@ void time(Run &run, Wave &wave, const Instruction &instruction) {
   issue(run, wave, Return::Scalar, {true, instruction.dst[0].reg, 2});
 }
 
-void cache(Run &run, Wave &wave, const Instruction &) { issue(run, wave, Return::Scalar, {}); }
+void cacheScalar(Run &run, Wave &wave, const Instruction &) { issue(run, wave, Return::Scalar, {}); }
 
-constexpr uint32_t atomicExtra(AtomicOp op, uint32_t dwords, uint32_t flags) {
+constexpr uint32_t scalarAtomic(AtomicOp op, uint32_t dwords, uint32_t flags) {
   return dwords | flags | uint32_t(op) << kAtomicShift;
 }
 
 #define LOAD(stem, type, dwords)                                                                                      \
-  {"s_load_" stem, Format::Smem, type " = b64 soff", load, nullptr, dwords},                                          \
-      {"s_buffer_load_" stem, Format::Smem, type " = b128 soff", load, nullptr, (dwords) | kBuffer}
+  {"s_load_" stem, Format::Smem, type " = b64 soff", loadScalar, nullptr, dwords},                                          \
+      {"s_buffer_load_" stem, Format::Smem, type " = b128 soff", loadScalar, nullptr, (dwords) | kBuffer}
 #define STORE(stem, type, dwords)                                                                                     \
-  {"s_store_" stem, Format::Smem, "= " type " b64 soff", store, nullptr, (dwords)},                      \
-      {"s_buffer_store_" stem, Format::Smem, "= " type " b128 soff", store, nullptr, (dwords) | kBuffer}
+  {"s_store_" stem, Format::Smem, "= " type " b64 soff", storeScalar, nullptr, (dwords)},                      \
+      {"s_buffer_store_" stem, Format::Smem, "= " type " b128 soff", storeScalar, nullptr, (dwords) | kBuffer}
 #define SCRATCH(stem, type, dwords)                                                                                   \
-  {"s_scratch_load_" stem, Format::Smem, type " = b64 soff", load, nullptr, (dwords) | kScratch},                     \
-      {"s_scratch_store_" stem, Format::Smem, "= " type " b64 soff", store, nullptr, (dwords) | kScratch}
+  {"s_scratch_load_" stem, Format::Smem, type " = b64 soff", loadScalar, nullptr, (dwords) | kScratch},                     \
+      {"s_scratch_store_" stem, Format::Smem, "= " type " b64 soff", storeScalar, nullptr, (dwords) | kScratch}
 #define ATOMIC(stem, type, op, dwords)                                                                                \
-  {"s_atomic_" stem, Format::Smem, "= " type " b64 soff", atomic, nullptr, atomicExtra(AtomicOp::op, dwords, 0)},     \
-      {"s_buffer_atomic_" stem, Format::Smem, "= " type " b128 soff", atomic, nullptr,                                \
-       atomicExtra(AtomicOp::op, dwords, kBuffer)}
+  {"s_atomic_" stem, Format::Smem, "= " type " b64 soff", atomicScalar, nullptr, scalarAtomic(AtomicOp::op, dwords, 0)},     \
+      {"s_buffer_atomic_" stem, Format::Smem, "= " type " b128 soff", atomicScalar, nullptr,                                \
+       scalarAtomic(AtomicOp::op, dwords, kBuffer)}
 #define ATOMIC_BOTH(stem, op) ATOMIC(stem, "b32", op, 1), ATOMIC(stem "_x2", "b64", op, 2)
 
-const OpInfo kOps[] = {
+const OpInfo kScalarMemoryTable[] = {
     LOAD("dword", "b32", 1),
     LOAD("dwordx2", "b64", 2),
     LOAD("dwordx4", "b128", 4),
@@ -150,14 +150,14 @@ const OpInfo kOps[] = {
     ATOMIC("cmpswap_x2", "b128", CompareSwap, 2),
     {"s_memtime", Format::Smem, "b64 =", time},
     {"s_memrealtime", Format::Smem, "b64 =", time},
-    {"s_dcache_inv", Format::Smem, "=", cache},
-    {"s_dcache_wb", Format::Smem, "=", cache},
-    {"s_dcache_inv_vol", Format::Smem, "=", cache},
-    {"s_dcache_wb_vol", Format::Smem, "=", cache},
+    {"s_dcache_inv", Format::Smem, "=", cacheScalar},
+    {"s_dcache_wb", Format::Smem, "=", cacheScalar},
+    {"s_dcache_inv_vol", Format::Smem, "=", cacheScalar},
+    {"s_dcache_wb_vol", Format::Smem, "=", cacheScalar},
 };
 
 } // namespace
 
-Table scalarMemoryOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table scalarMemoryOps() { return {kScalarMemoryTable, sizeof kScalarMemoryTable / sizeof *kScalarMemoryTable}; }
 
 } // namespace machine

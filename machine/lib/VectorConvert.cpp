@@ -89,7 +89,7 @@ static void packHalves(Run &run, Wave &wave, const Instruction &instruction) {
 #define CVT(name, to, from, ...) {name, Format::Vop1, to " = " from, vectorOp, __VA_ARGS__}
 #define CVT2(name, from, ...) {name, Format::Vop3, "b32 = " from " " from, vectorOp, LANE(return __VA_ARGS__;)}
 
-static const OpInfo kOps[] = {
+static const OpInfo kVectorConvertTable[] = {
     {"v_cvt_f16_f32", Format::Vop1, "f16 = f32", fastNarrow<floatToHalf, false>, convertFloat<16, 32>},
     {"v_cvt_f32_f16", Format::Vop1, "f32 = f16", widen, convertFloat<32, 16>},
     CVT("v_cvt_f32_f64", "f32", "f64", convertFloat<32, 64>),
@@ -128,6 +128,6 @@ static const OpInfo kOps[] = {
     {"v_pack_b32_f16", Format::Vop3, "b32 = f16 f16", packHalves, LANE(return pack(a, b);)},
 };
 
-Table vectorConvertOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table vectorConvertOps() { return {kVectorConvertTable, sizeof kVectorConvertTable / sizeof *kVectorConvertTable}; }
 
 } // namespace machine

@@ -268,7 +268,7 @@ static uint64_t cubeAxis(Wave &w, uint64_t a, uint64_t b, uint64_t c) {
 #define QUICK_HALF(name, Op, ...) {name, Format::Vop2, "f16 = f16 f16", fastHalf<Op>, LANE(return __VA_ARGS__;)}
 #define QUICK(name, Op, ...) {name, Format::Vop2, "f32 = f32 f32", fastVector<Op>, LANE(return __VA_ARGS__;)}
 
-static const OpInfo kOps[] = {
+static const OpInfo kVectorFloatTable[] = {
     ROUND("v_floor", std::floor),
     ROUND("v_ceil", std::ceil),
     ROUND("v_trunc", std::trunc),
@@ -354,6 +354,6 @@ static const OpInfo kOps[] = {
     TERNARY("v_cubema_f32", "f32", cubeAxis(w, a, b, c)),
 };
 
-Table vectorFloatOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table vectorFloatOps() { return {kVectorFloatTable, sizeof kVectorFloatTable / sizeof *kVectorFloatTable}; }
 
 } // namespace machine

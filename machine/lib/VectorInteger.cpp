@@ -128,7 +128,7 @@ static uint64_t shiftPack(uint64_t a, uint64_t b, uint64_t by, int64_t least, in
 #define QUICKX(name, format, signature, Op, ...)                                                                       \
   {name, Format::format, signature, fastVector<Op>, LANE(return __VA_ARGS__;)}
 
-static const OpInfo kOps[] = {
+static const OpInfo kVectorIntegerTable[] = {
     QUICK("v_mov_b32", Vop1, "b32 = b32", MovB32),
     QUICK("v_accvgpr_mov_b32", Vop1, "b32 = b32", MovB32),
     QUICK("v_accvgpr_read_b32", Vop3p, "b32 = b32", MovB32),
@@ -230,6 +230,6 @@ static const OpInfo kOps[] = {
      kKeepHigh, 2},
 };
 
-Table vectorIntegerOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table vectorIntegerOps() { return {kVectorIntegerTable, sizeof kVectorIntegerTable / sizeof *kVectorIntegerTable}; }
 
 } // namespace machine

@@ -4,7 +4,7 @@
 
 namespace machine {
 
-static void nothing(Run &, Wave &, const Instruction &) {}
+static void nothingVector(Run &, Wave &, const Instruction &) {}
 
 // --- carries: the exact sum or difference; bit 32 is the carry or borrow ---
 
@@ -280,9 +280,9 @@ template <int Bits> static void divideFma(Run &, Wave &wave, const Instruction &
 #define CARRY(name, F) {name, Format::Vop2, "u32 sbool = u32 u32", withIndexing<carryOp<F>>}
 #define CARRY_IN(name, F) {name, Format::Vop2, "u32 sbool = u32 u32 sbool", withIndexing<carryOp<F>>}
 
-static const OpInfo kOps[] = {
-    {"v_nop", Format::Vop1, "=", nothing},
-    {"v_clrexcp", Format::Vop1, "=", nothing},
+static const OpInfo kVectorSpecialTable[] = {
+    {"v_nop", Format::Vop1, "=", nothingVector},
+    {"v_clrexcp", Format::Vop1, "=", nothingVector},
     {"v_cndmask_b32", Format::Vop2, "b32 = b32 b32 sbool", selectByMask, LANE(return c ? b : a;)},
     CARRY("v_add_co_u32", sum),
     CARRY("v_sub_co_u32", difference),
@@ -310,6 +310,6 @@ static const OpInfo kOps[] = {
     {"v_div_fmas_f64", Format::Vop3, "f64 = f64 f64 f64", withIndexing<divideFma<64>>},
 };
 
-Table vectorOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table vectorOps() { return {kVectorSpecialTable, sizeof kVectorSpecialTable / sizeof *kVectorSpecialTable}; }
 
 } // namespace machine

@@ -14,12 +14,12 @@ void waitcnt(Run &run, Wave &wave, const Instruction &instruction) {
   wave.waits->wait(run, (bits & 15) | (bits >> 14 & 3) << 4, bits >> 8 & 15);
 }
 
-const OpInfo kOps[] = {
+const OpInfo kWaitOpsTable[] = {
     {"s_waitcnt", Format::Sopp, "= waitcnt", waitcnt},
 };
 
 } // namespace
 
-Table waitOps() { return {kOps, sizeof kOps / sizeof *kOps}; }
+Table waitOps() { return {kWaitOpsTable, sizeof kWaitOpsTable / sizeof *kWaitOpsTable}; }
 
 } // namespace machine

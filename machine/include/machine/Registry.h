@@ -50,6 +50,9 @@ struct OpInfo {
   uint8_t targets = 3;   // bit 0: gfx942, bit 1: gfx950
 };
 
+// Values of OpInfo::targets.
+constexpr uint8_t kGfx942 = 1, kGfx950 = 2, kBoth = 3;
+
 struct Table {
   const OpInfo *ops;
   size_t count;
