@@ -104,3 +104,5 @@ API void machine_finding(Session *session, uint32_t index, FindingDesc *out) {
   *out = {f.kind.c_str(), f.text.c_str(), f.instruction, f.wave, {f.group[0], f.group[1], f.group[2]},
           f.lane,         f.hasAddress,   f.address,       uint32_t(f.other), uint32_t(f.otherWave)};
 }
+
+#undef API

@@ -205,3 +205,8 @@ const OpInfo kBufferTable[] = {
 Table bufferOps() { return {kBufferTable, sizeof kBufferTable / sizeof *kBufferTable}; }
 
 } // namespace machine
+
+#undef LOAD
+#undef STORE
+#undef ATOMIC
+#undef ATOMIC_BOTH

@@ -137,3 +137,8 @@ static const OpInfo kCompareTable[] = {
 Table compareOps() { return {kCompareTable, sizeof kCompareTable / sizeof *kCompareTable}; }
 
 } // namespace machine
+
+#undef ENTRY
+#undef INTEGERS
+#undef FLOATS
+#undef CLASS

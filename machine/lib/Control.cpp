@@ -256,3 +256,5 @@ static const OpInfo kControlTable[] = {
 Table controlOps() { return {kControlTable, sizeof kControlTable / sizeof *kControlTable}; }
 
 } // namespace machine
+
+#undef SAVE

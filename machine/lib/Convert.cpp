@@ -370,3 +370,5 @@ static const OpInfo kConvertTable[] = {
 Table convertOps() { return {kConvertTable, sizeof kConvertTable / sizeof *kConvertTable}; }
 
 } // namespace machine
+
+#undef S

@@ -295,3 +295,10 @@ const OpInfo kGlobalTable[] = {
 Table globalOps() { return {kGlobalTable, sizeof kGlobalTable / sizeof *kGlobalTable}; }
 
 } // namespace machine
+
+#undef LOAD
+#undef STORE
+#undef COPY
+#undef SCRATCH_COPY
+#undef ATOMIC
+#undef ATOMIC_BOTH

@@ -294,3 +294,8 @@ const OpInfo kLdsOpsTable[] = {
 Table ldsOps() { return {kLdsOpsTable, sizeof kLdsOpsTable / sizeof *kLdsOpsTable}; }
 
 } // namespace machine
+
+#undef ATOMIC
+#undef ATOMIC2
+#undef BOTH
+#undef BOTH2

@@ -93,3 +93,5 @@ VARIANTS("avx2") void decodeI8(MatrixRows rows, int elements, uint32_t *out) {
 }
 
 } // namespace machine
+
+#undef DECODER

@@ -150,3 +150,8 @@ Table matrixOps() {
 }
 
 } // namespace machine
+
+#undef SPARSE
+#undef PAIRS
+#undef DENSE8
+#undef SPARSE8

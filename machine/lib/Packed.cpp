@@ -314,3 +314,10 @@ static const OpInfo kPackedTable[] = {
 Table packedOps() { return {kPackedTable, sizeof kPackedTable / sizeof *kPackedTable}; }
 
 } // namespace machine
+
+#undef PK
+#undef PK2
+#undef PK3
+#undef PKH
+#undef DOT
+#undef DOTC

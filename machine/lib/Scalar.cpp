@@ -246,3 +246,14 @@ static const OpInfo kScalarTable[] = {
 Table scalarOps() { return {kScalarTable, sizeof kScalarTable / sizeof *kScalarTable}; }
 
 } // namespace machine
+
+#undef FN
+#undef U
+#undef I
+#undef SOP2
+#undef LOGIC
+#undef SHIFT
+#undef SOP1
+#undef SOP1S
+#undef SOPC
+#undef SOPK

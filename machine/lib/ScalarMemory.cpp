@@ -161,3 +161,9 @@ const OpInfo kScalarMemoryTable[] = {
 Table scalarMemoryOps() { return {kScalarMemoryTable, sizeof kScalarMemoryTable / sizeof *kScalarMemoryTable}; }
 
 } // namespace machine
+
+#undef LOAD
+#undef STORE
+#undef SCRATCH
+#undef ATOMIC
+#undef ATOMIC_BOTH

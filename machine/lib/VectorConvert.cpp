@@ -131,3 +131,6 @@ static const OpInfo kVectorConvertTable[] = {
 Table vectorConvertOps() { return {kVectorConvertTable, sizeof kVectorConvertTable / sizeof *kVectorConvertTable}; }
 
 } // namespace machine
+
+#undef CVT
+#undef CVT2

@@ -357,3 +357,14 @@ static const OpInfo kVectorFloatTable[] = {
 Table vectorFloatOps() { return {kVectorFloatTable, sizeof kVectorFloatTable / sizeof *kVectorFloatTable}; }
 
 } // namespace machine
+
+#undef WITH_HARDWARE_FMA
+#undef UNARY
+#undef OP
+#undef BINARY
+#undef TERNARY
+#undef TERNARYK
+#undef ROUND
+#undef TRANS
+#undef QUICK_HALF
+#undef QUICK

@@ -233,3 +233,12 @@ static const OpInfo kVectorIntegerTable[] = {
 Table vectorIntegerOps() { return {kVectorIntegerTable, sizeof kVectorIntegerTable / sizeof *kVectorIntegerTable}; }
 
 } // namespace machine
+
+#undef U
+#undef I
+#undef OP1
+#undef OP2
+#undef OP3
+#undef OP3K
+#undef QUICK
+#undef QUICKX

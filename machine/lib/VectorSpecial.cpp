@@ -313,3 +313,6 @@ static const OpInfo kVectorSpecialTable[] = {
 Table vectorOps() { return {kVectorSpecialTable, sizeof kVectorSpecialTable / sizeof *kVectorSpecialTable}; }
 
 } // namespace machine
+
+#undef CARRY
+#undef CARRY_IN
