@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
     """Run all, print the summary, 1 on failure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="also the tests marked slow")
-    parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1), help="lit tests at a time")
+    parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1), help="tests at a time")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "test-results")
     options = parser.parse_args(arguments)
     results = options.results.resolve()
@@ -91,6 +91,7 @@ def main(arguments: list[str]) -> int:
     lit, pytest = results / "lit.xml", results / "pytest.xml"
     lit_command = [sys.executable, "-c", LIT, "-q", f"-j{options.jobs}", f"--xunit-xml-output={lit}", "test"]
     pytest_command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={pytest}", "--durations=10"]
+    pytest_command += ["-n", str(options.jobs), "--dist", "worksteal"]
     pytest_command += ["-m", ""] if options.all else []
     total = run("lit", lit_command, lit) + run("pytest", pytest_command, pytest)
     (results / "summary").write_text(f"{total}\n")
