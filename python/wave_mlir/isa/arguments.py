@@ -81,6 +81,8 @@ def packed(
         message = f"kernel '{kernel.name}' takes {len(layout)} arguments ({listed}); {len(args)} were given"
         raise IsaError("arguments", message)
     for what, numbers in (("undefined", undefined), ("read_only", read_only)):
+        if not isinstance(numbers, Collection) or not all(isinstance(n, int | np.integer) for n in numbers):
+            raise IsaError("arguments", f"{what} must be a list of the numbers of arguments, from 0, not {numbers!r}")
         for number in numbers:
             if not 0 <= number < len(args):
                 raise IsaError("arguments", f"{what} names argument {number}; there are {len(args)}, from 0")
@@ -154,19 +156,33 @@ def _bytes_of(number: int, value: object) -> tuple[np.ndarray, bool]:
             raise IsaError("arguments", _not_contiguous(number, "numpy.ascontiguousarray of it"))
         if value.dtype.hasobject:
             raise IsaError("arguments", f"argument {number} is an array of Python objects, which is no device memory")
-        return value.reshape(-1).view(np.uint8), bool(value.flags.writeable)
+        if not value.dtype.isnative:
+            message = f"the array of argument {number} has another byte order; pass .astype(a.dtype.newbyteorder('='))"
+            raise IsaError("arguments", f"{message} of it and copy the result back")
+        if isinstance(value, np.ma.MaskedArray):
+            raise IsaError("arguments", f"argument {number} is a masked array; pass its .data")
+        return np.asarray(value).reshape(-1).view(np.uint8), bool(value.flags.writeable)
     if _is_tensor(value) and isinstance(value, Tensor):
         device = str(getattr(value, "device", "cpu"))
         if device != "cpu":
             raise IsaError("arguments", f"argument {number} is a tensor on {device}; give it with .cpu()")
         if not value.is_contiguous():
             raise IsaError("arguments", _not_contiguous(number, ".contiguous() of it"))
+        if _is_lazy(value):
+            message = f"argument {number} is a tensor whose conjugate or negative is not worked out yet"
+            raise IsaError("arguments", f"{message}; pass .resolve_conj().resolve_neg() of it and copy the result back")
         size = value.numel() * value.element_size()
         if not size:
             return np.zeros(0, np.uint8), True
         return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(value.data_ptr())), True
     message = f"argument {number} is a pointer; give a numpy array or a torch tensor, not {type(value).__name__}"
     raise IsaError("arguments", message)
+
+
+def _is_lazy(tensor: object) -> bool:
+    """Whether torch holds a tensor's values as the conjugate or negative of what is in memory."""
+    flags = (getattr(tensor, name, None) for name in ("is_conj", "is_neg"))
+    return any(bool(flag()) for flag in flags if callable(flag))
 
 
 def _not_contiguous(number: int, remedy: str) -> str:

@@ -18,6 +18,13 @@ _MODIFIER = re.compile(r"^[a-z][a-z0-9_]*:")
 _CACHE = ("sc0", "sc1", "nt", "glc", "slc")
 _BARE = frozenset({"clamp", *_CACHE, "offen", "idxen", "lds", "gds", "tfe", "row_mirror", "row_half_mirror", "fi"})
 _TEXT_SECTION = re.compile(r"^\.text\b")
+_EXPANDED = re.compile(r"\.(macro|endm|purgem|altmacro|rept?|irpc?|endr|if\w*|else\w*|endif|include|incbin|org)$")
+_DATA = re.compile(
+    r"\.([1-8]?byte|short|hword|half|value|word|int|long|quad|octa|float|single|double|asci[iz]|string"
+    r"|fill|zero|skip|space)$"
+)
+_ENDS = ("s_endpgm", "s_endpgm_saved", "s_branch", "s_setpc_b64", "s_trap")
+_PADDING = re.compile(r"\.fill\s+\d+,\s*4,\s*(3212836864|0xbf800000)$")  # s_nop 0, behind the last function
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,27 @@ def strip_comment(line: str) -> str:
     return line.rstrip()
 
 
+def strip_blocks(line: str, inside: bool) -> tuple[str, bool]:
+    """The line without its /* comments */, given whether one is open before it; and whether one is open after it."""
+    out, at = "", 0
+    while at < len(line):
+        if inside:
+            end = line.find("*/", at)
+            if end < 0:
+                return out, True
+            at, inside = end + 2, False
+            continue
+        start = line.find("/*", at)
+        before = line[at:] if start < 0 else line[at:start]
+        out += before
+        if start < 0:
+            break
+        if strip_comment(out) != out.rstrip() or out.count('"') % 2:  # in a comment of the line, or in a string
+            return out + line[start:], False
+        out, at, inside = out + " ", start + 2, True
+    return out, inside
+
+
 def _is_modifier(word: str) -> bool:
     return word in _BARE or bool(_MODIFIER.match(word))
 
@@ -140,6 +168,7 @@ class _Parser:
         self.metadata: list[str] | None = None
         self.location = (0, 0)
         self.named: set[str] = set()
+        self.comment = False
 
     def feed(self, number: int, raw: str) -> None:
         stripped = raw.strip()
@@ -150,6 +179,8 @@ class _Parser:
             else:
                 self.metadata.append(raw.rstrip())
             return
+        if self.comment or "/*" in raw:
+            raw, self.comment = strip_blocks(raw, self.comment)
         line = strip_comment(raw).strip()
         while label := _LABEL.match(line):
             self._label(label[1], number)
@@ -169,6 +200,8 @@ class _Parser:
             self.location = (0, 0)
         else:
             function = self.out.functions[-1]
+            if name in function.labels:
+                raise self._error("input", f"the label {name} is defined a second time", number)
             function.labels[name] = len(function.lines)
 
     def _instruction(self, line: str, number: int) -> None:
@@ -197,8 +230,10 @@ class _Parser:
         elif name == ".file":
             self._file(rest)
         elif name in (".set", ".equ"):
-            symbol, _, value = rest.partition(",")
-            self.out.sets[symbol.strip()] = value.strip()
+            self._set(rest, number)
+        elif _EXPANDED.match(name):
+            message = f"{name} is for an assembler to expand; give what it makes of the text (llvm-mc) or a code object"
+            raise self._error("unsupported", message, number)
         elif name in (".amdgpu_lds", ".lds"):
             words = [w.strip() for w in rest.split(",")]
             self.out.lds[words[0]] = (int(words[1], 0), int(words[2], 0) if len(words) > 2 else 4)
@@ -208,6 +243,25 @@ class _Parser:
             elif name == ".p2align" and self.out.functions:
                 function = self.out.functions[-1]
                 function.alignments[len(function.lines)] = 1 << int(rest.split(",")[0], 0)
+            elif _DATA.match(name) and not _PADDING.match(line):
+                self._data_in_code(line, number)
+
+    def _data_in_code(self, line: str, number: int) -> None:
+        """Data behind the end of a function are padding; those that execution comes to are instructions."""
+        function = self.out.functions[-1] if self.out.functions else None
+        if function and function.lines and function.lines[-1].mnemonic not in _ENDS:
+            message = f"'{line}' among the instructions: the runner decodes no bytes; write the instruction as text"
+            raise self._error("unsupported", message, number)
+
+    def _set(self, rest: str, number: int) -> None:
+        symbol, _, value = (part.strip() for part in rest.partition(","))
+        if self.out.sets.get(symbol, value) != value:
+            message = f"{symbol} is set to {self.out.sets[symbol]} before; the runner has one value a symbol"
+            raise self._error("unsupported", message, number)
+        self.out.sets[symbol] = value
+
+    def _error(self, kind: str, message: str, number: int) -> IsaError:
+        return IsaError(kind, message, source=f"{self.out.name}:{number}")
 
     def _change_section(self, name: str, rest: str) -> bool:
         if name == ".section":

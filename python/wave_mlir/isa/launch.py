@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -124,6 +125,8 @@ def run(
     Raises IsaError at the first fault, or for arguments that do not fit; with `collect` the faults that a run can go on
     after are in IsaRun.findings instead, and a fault that it cannot go on after is the last of them.
     """
+    counted = {"seed": seed, "dynamic_lds": dynamic_lds, "limit": limit, "trace": trace}
+    seed, dynamic_lds, limit, trace = (_count(value, name) for name, value in counted.items())
     loaded = load(code, kernel, target)
     sizes = _three(grid, "grid")
     threads = _block(loaded.kernel, block)
@@ -141,7 +144,7 @@ def run(
     config.target, config.order, config.seed = TARGETS.index(loaded.target), ORDERS.index(order), seed % 2**64
     config.strict, config.races, config.unwritten = strict, races, unwritten
     config.alignment, config.collect = alignment, collect
-    config.limit, config.traceGroups = limit, trace
+    config.limit, config.traceGroups = min(limit, 2**64 - 1), min(trace, 2**32 - 1)
     config.ldsBytes = _lds_bytes(loaded, dynamic_lds)
     _set_registers(config, loaded, memory, segment, sizes, threads)
     return _launch(loaded, config, memory, args, _Progress.wanted(progress))
@@ -220,11 +223,20 @@ def _located(program: Program, raw: RawFinding) -> Finding:
 
 
 def _three(sizes: Sequence[int] | int, what: str) -> tuple[int, int, int]:
-    values = [sizes] if isinstance(sizes, int) else [int(s) for s in sizes]
+    try:
+        values = [operator.index(s) for s in (sizes if isinstance(sizes, Iterable) else [sizes])]
+    except TypeError:
+        values = []
     if not 1 <= len(values) <= 3 or min(values) < 0 or max(values) >= 1 << 31:
-        raise IsaError("arguments", f"{what} must be one to three sizes of 0 to 2^31 - 1, not {values}")
+        raise IsaError("arguments", f"{what} must be one to three sizes of 0 to 2^31 - 1, not {sizes!r}")
     x, y, z = (values + [1, 1])[:3]
     return x, y, z
+
+
+def _count(value: object, what: str) -> int:
+    if not isinstance(value, int | np.integer) or value < 0:
+        raise IsaError("arguments", f"{what} must be a whole number from 0, not {value!r}")
+    return int(value)
 
 
 def _block(kernel: Kernel, given: Sequence[int] | int | None) -> tuple[int, int, int]:

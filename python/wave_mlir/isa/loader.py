@@ -57,7 +57,7 @@ def load(code: Code | Loaded, kernel: str | None = None, target: str | None = No
         return code
     if isinstance(code, bytes):
         return _load_bytes(code, "kernel.hsaco", kernel, target)
-    if isinstance(code, str) and "\n" in code:
+    if isinstance(code, str) and ("\n" in code or not code.strip()):
         return _load_text(code, "kernel.s", kernel, target)
     if isinstance(code, str | os.PathLike):
         path = Path(code)

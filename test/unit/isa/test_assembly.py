@@ -73,6 +73,47 @@ amdhsa.kernels: []
     ]
 
 
+@pytest.mark.parametrize(
+    "line, kind, message",
+    [
+        (".rept 4", "unsupported", r"\.rept is for an assembler to expand; give what it makes"),
+        (".macro add", "unsupported", r"\.macro is for an assembler"),
+        (".if 0", "unsupported", r"\.if is for an assembler"),
+        (".ifdef X", "unsupported", r"\.ifdef is for an assembler"),
+        ('.include "more.s"', "unsupported", r"\.include is for an assembler"),
+        (".set N, 4", "unsupported", "N is set to 3 before"),
+        (".long 0xbf810000", "unsupported", r"'\.long 0xbf810000' among the instructions"),
+        (".fill 4, 4, 0xbf810000", "unsupported", "among the instructions"),
+        ("loop:", "input", "the label loop is defined a second time"),
+    ],
+)
+def test_what_only_an_assembler_can_do_is_refused(line: str, kind: str, message: str) -> None:
+    text = f"k:\n.set N, 3\nloop:\n s_nop 0\n {line}\n s_endpgm\n"
+    with pytest.raises(IsaError, match=message) as caught:
+        assembly.parse(text)
+    assert (caught.value.kind, caught.value.finding.source) == (kind, "kernel.s:5")
+
+
+def test_padding_behind_a_function_and_equal_sets() -> None:
+    end = ".p2alignl 6, 3212836864\n.fill 256, 4, 3212836864\n"
+    text = f"k:\n.set N, 3\n.set N, 3\n s_endpgm\n.long 5\n.zero 8\n.type f,@function\nf:\n s_nop 0\n{end}"
+    assert [[line.text for line in f.lines] for f in assembly.parse(text).functions] == [["s_endpgm"], ["s_nop 0"]]
+
+
+def test_block_comments() -> None:
+    text = """k: /* a kernel */
+ v_mov_b32 v0, 1 /* v_mov_b32 v0, 2
+ v_mov_b32 v0, 3
+ */ s_nop 1 /* */ /* s_nop 2 */
+ s_nop 3 ; not the start of one: /*
+ s_nop /* inside */ 4 // nor this: /*
+ s_endpgm
+"""
+    (function,) = assembly.parse(text).functions
+    assert [line.text for line in function.lines] == ["v_mov_b32 v0, 1", "s_nop 1", "s_nop 3", "s_nop 4", "s_endpgm"]
+    assert [line.number for line in function.lines] == [2, 4, 5, 6, 7]
+
+
 def test_no_instructions() -> None:
     with pytest.raises(IsaError, match=r"empty\.s: input: no AMDGPU instruction"):
         assembly.parse("; nothing\n", "empty.s")
