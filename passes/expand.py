@@ -31,6 +31,7 @@ class Expand(Pass):
         %z0 = wave.mma %x0, %y0, %acc0 kind f32_16x16x16_f16 : vector<4xf16>, vector<4xf16>, vector<4xf32>
         %z1 = wave.mma %x1, %y0, %acc1 kind f32_16x16x16_f16 : vector<4xf16>, vector<4xf16>, vector<4xf32>
 
+    Integer divisors of 0 become 1: beyond a dim's extent reads give 0, and to divide by it would be undefined.
     It adds no bounds (wave-bounds) and cuts no accesses (wave-split-accesses). Relayouts and reductions of tiles
     must be lowered before.
     """

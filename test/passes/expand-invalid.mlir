@@ -124,3 +124,15 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+#four = #wave.layout<[M = 4], reg = [4 : M * 1]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 4} constraints [#wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1 : !wave.tile<[M], i32, #four>
+    // expected-error@+1 {{symbol T stands for 4 elements a lane, and the result is one value; set it from a tile that has one}}
+    %i = wave.apply_expr [T + 1] symbols(T = %x : !wave.tile<[M], i32, #four>) : index
+    wave.return
+  }
+}

@@ -95,3 +95,34 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+#one = #wave.layout<[M = 1]>
+#row = #wave.layout<[M = 64], lane = [64 : M * 1]>
+
+// A scalar of a tile with one element a lane takes that element. Divisors of 0 become 1; known ones stay.
+// CHECK-LABEL: @scalars(
+// CHECK:       %[[X:.*]] = wave.read %a index [wg.x]
+// CHECK:       wave.apply_expr [T + 1] symbols(T = %[[X]] : vector<1xi32>) : index
+// CHECK:       wave.scalar [T] symbols(T = %[[X]] : vector<1xi32>) : f32
+// CHECK:       %[[Y:.*]] = wave.read %b
+// CHECK:       %[[NONE:.*]] = arith.cmpi eq, %[[Y]], %{{.*}} : vector<1xi32>
+// CHECK:       %[[D:.*]] = arith.select %[[NONE]], %{{.*}}, %[[Y]]
+// CHECK:       %[[Q:.*]] = arith.floordivsi %[[Y]], %[[D]]
+// CHECK-NOT:   arith.select
+// CHECK:       arith.remsi %[[Q]], %{{.*}} : vector<1xi32>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @scalars(%a: !wave.memory<[M], i32, global>, %b: !wave.memory<[M], i32, global>)
+      symbols {M = 64} constraints [#wave.workgroup<M, 1, x>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.read %a index [wg.x] : !wave.memory<[M], i32, global> -> !wave.tile<[M], i32, #one>
+    %i = wave.apply_expr [T + 1] symbols(T = %x : !wave.tile<[M], i32, #one>) : index
+    %f = wave.scalar [T] symbols(T = %x : !wave.tile<[M], i32, #one>) : f32
+    %y = wave.read %b index [at.M] : !wave.memory<[M], i32, global> -> !wave.tile<[M], i32, #row>
+    %z = wave.div %y, %y : !wave.tile<[M], i32, #row>
+    %k = wave.register 3 : !wave.tile<[M], i32, #row>
+    %r = wave.rem %z, %k : !wave.tile<[M], i32, #row>
+    wave.write %r, %b index [at.M] : !wave.tile<[M], i32, #row>, !wave.memory<[M], i32, global>
+    wave.return
+  }
+}

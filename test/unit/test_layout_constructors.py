@@ -46,7 +46,9 @@ ROWS: dict[int, Formula] = {
 }
 
 
-@pytest.mark.parametrize(("target", "kind", "width", "held", "k_of"), OPERANDS, ids=lambda v: "" if callable(v) else str(v))
+@pytest.mark.parametrize(
+    ("target", "kind", "width", "held", "k_of"), OPERANDS, ids=lambda v: "" if callable(v) else str(v)
+)
 def test_mma_operands(target: str, kind: str, width: int, held: int, k_of: Formula) -> None:
     """Fragments of the target tables as layouts, element by element."""
     machine = targets.get(target)

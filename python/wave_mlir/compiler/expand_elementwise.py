@@ -49,6 +49,7 @@ _UNARY: dict[str, tuple[Build | None, Build | None]] = {
     "ceil": (math.CeilOp, None),
     "trunc": (math.TruncOp, None),
 }
+_DIVISIONS = ("div", "rem", "mod")
 _COMPARE = {
     "eq": (arith.CmpFPredicate.OEQ, arith.CmpIPredicate.eq),
     "ne": (arith.CmpFPredicate.UNE, arith.CmpIPredicate.ne),
@@ -89,6 +90,8 @@ def build(op: ir.Operation, operands: list[ir.Value], result: ir.Type) -> ir.Val
     """The op on vectors (or scalars); None when its dtype has no such operation. `result` is the type to give."""
     name = op.name.removeprefix("wave.")
     which = 0 if is_float(operands[0].type) else 1
+    if name in _DIVISIONS and which == 1:
+        operands = [operands[0], _nonzero(operands[1])]
     if name in _BINARY:
         builder = _BINARY[name][which]
         return builder(*operands).result if builder else None
@@ -105,6 +108,17 @@ def build(op: ir.Operation, operands: list[ir.Value], result: ir.Type) -> ir.Val
     if name == "bitcast":
         return arith.BitcastOp(result, operands[0]).result
     return _composed(name, operands)
+
+
+def _nonzero(divisor: ir.Value) -> ir.Value:
+    """The divisor, with 1 for 0: beyond a dim's extent reads give 0, and to divide by it would be undefined."""
+    if not isinstance(divisor.owner, ir.Block) and divisor.owner.operation.name == "arith.constant":
+        value = divisor.owner.operation.attributes["value"]
+        value = value.get_splat_value() if isinstance(value, ir.DenseElementsAttr) and value.is_splat else value
+        if isinstance(value, ir.IntegerAttr) and value.value != 0:
+            return divisor
+    is_zero = arith.CmpIOp(arith.CmpIPredicate.eq, divisor, constant(divisor.type, 0)).result
+    return arith.SelectOp(is_zero, constant(divisor.type, 1), divisor).result
 
 
 def _composed(name: str, operands: list[ir.Value]) -> ir.Value:

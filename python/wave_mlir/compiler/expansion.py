@@ -74,13 +74,11 @@ class Expander:
             handler = _HANDLERS.get(op.name)
             if handler is None and op.name in elementwise.ELEMENTWISE:
                 handler = Expander._elementwise
-            if handler is None:
-                if any(is_tile(v.type) for v in (*op.operands, *op.results)):
-                    raise PassError(op, f"{op.name} of tiles has no expansion to lanes in this version")
-                continue
             with op.location, ir.InsertionPoint(op):
-                if handler(self, op):
+                if handler is not None and handler(self, op):
                     dead.append(op)
+                elif any(is_tile(v.type) for v in (*op.operands, *op.results)):  # what makes a tile goes away
+                    raise PassError(op, f"{op.name} of tiles has no expansion to lanes in this version")
         for op in reversed(dead):
             op.erase()
 
@@ -201,10 +199,10 @@ class Expander:
         return True
 
     def _expression(self, op: ir.Operation) -> bool:
-        """mask, apply_expr: the expression of each element, over its coordinates."""
+        """mask, apply_expr, scalar: the expression of each element, over its coordinates."""
         tile = op.results[0].type
         if not is_tile(tile):
-            return False
+            return self._scalar_expression(op)
         layout, kind = layout_of(tile), self.lanes.chunk_type(tile)
         facts = self.lanes.facts(kind.shape[0])
         expr = self.info.resolve(Expr(op.attributes["expr"]), bound_names(op))
@@ -217,6 +215,23 @@ class Expander:
             chunks.append(ir.Operation.create(op.name, [kind], symbols, attributes).results[0])
         self.values[op.results[0]] = LaneValue(tuple(chunks), kind.shape[0])
         return True
+
+    def _scalar_expression(self, op: ir.Operation) -> bool:
+        """One value: what its symbols stand for has one element a lane."""
+        first = len(op.operands) - len(op.opview.symbol_values)
+        for number, value in enumerate(op.opview.symbol_values, first):
+            if not is_tile(value.type):
+                continue
+            held = self.get(value)
+            if held.registers != 1:
+                names = ir.ArrayAttr(op.attributes["symbol_names"])
+                raise PassError(
+                    op,
+                    f"symbol {names[number - first].value} stands for {held.registers} elements a lane, and the result "
+                    "is one value; set it from a tile that has one element a lane (vector_shapes says how many)",
+                )
+            op.operands[number] = held.chunks[0]
+        return False
 
     def _rename(self, op: ir.Operation) -> bool:
         """permute: the same registers under other dim names."""
@@ -478,6 +493,7 @@ _HANDLERS: dict[str, Callable[[Expander, ir.Operation], bool]] = {
     "wave.register": Expander._register,
     "wave.mask": Expander._expression,
     "wave.apply_expr": Expander._expression,
+    "wave.scalar": Expander._expression,
     "wave.permute": Expander._rename,
     "wave.broadcast": Expander._broadcast,
     "wave.reduce": Expander._reduce,

@@ -108,7 +108,14 @@ def _run_kernel(
         print("  no comparison: this build has no reference evaluator")
         return True
     reference = import_module(_REFERENCE)
-    reference.run(driver.parse(tile_text), [*expected, *scalars], kernel=kernel.name, symbols={**static, **dynamic})
+    try:
+        reference.run(driver.parse(tile_text), [*expected, *scalars], kernel=kernel.name, symbols={**static, **dynamic})
+    except sim.SimError as error:
+        if error.kind == "unsupported":
+            print(f"  no comparison: the reference evaluator has no {error.message}")
+            return True
+        message = f"kernel '{kernel.name}': the reference evaluator: {error.kind}: {error.message}"
+        raise CompileError([Diagnostic("error", error.location or "<run>", message)]) from None
     return _compare(kernel, arrays, expected)
 
 
@@ -125,6 +132,9 @@ def _inputs(
         return *generate(kernel, values, np.random.default_rng(seed)), values
     except abi.AbiError as error:
         raise _failure(str(error)) from None
+    except (MemoryError, ValueError) as error:  # numpy raises either for an array that cannot be
+        text = f"the arrays do not fit in this machine's memory ({error}); give smaller sizes with --set"
+        raise _failure(f"kernel '{kernel.name}': {text}") from None
 
 
 def _print_kernel(kernel: abi.KernelABI, arrays: list[np.ndarray], values: Mapping[str, int]) -> None:

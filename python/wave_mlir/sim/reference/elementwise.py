@@ -14,6 +14,10 @@ def _float_rem(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.fmod(a, b)
 
 
+def _int_div(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.floor_divide(a, np.where(b == 0, 1, b))  # by 0 as by 1, as compiled
+
+
 def _int_rem(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.fmod(a, np.where(b == 0, 1, b))
 
@@ -28,7 +32,7 @@ FLOAT_BINARY: dict[str, Callable] = {
 }  # fmt: skip
 INT_BINARY: dict[str, Callable] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "minimum": np.minimum, "maximum": np.maximum,
-    "div": np.floor_divide, "mod": np.mod, "rem": _int_rem, "and": np.bitwise_and, "or": np.bitwise_or,
+    "div": _int_div, "mod": np.mod, "rem": _int_rem, "and": np.bitwise_and, "or": np.bitwise_or,
     "xor": np.bitwise_xor, "shl": np.left_shift, "shr": np.right_shift,
 }  # fmt: skip
 FLOAT_UNARY: dict[str, Callable] = {

@@ -93,8 +93,7 @@ class Evaluator:
         elif op.operation.name == "arith.constant":
             dtype = dtype_of(op.operation.results[0].type)
             return [Tile.scalar(_number(op.operation.attributes["value"]), dtype.np)]
-        text = f"{op.operation.name} has no meaning in tile form; the reference evaluator takes no module past it"
-        raise SimError("unsupported", text, location=str(op.operation.location))
+        raise SimError("unsupported", op.operation.name, location=str(op.operation.location))
 
     # -- help
     def tile(self, value: ir.Value) -> Tile:
@@ -313,13 +312,15 @@ class Evaluator:
 
     def _atomic(self, op: ir.OpView) -> list[Value]:
         if op.operation.results:
-            text = "atomic with a result depends on the order of the updates, which the reference does not define"
+            text = "atomic with a result: it depends on the order of the updates"
             raise SimError("unsupported", text, location=str(op.location))
         memory, offset, values = self._stored(op)
         kind = str(op.operation.attributes["kind"]).strip(">").replace("<", " ").split()[-1].split(".")[-1]
-        functions = {"add": np.add, "min": np.minimum, "max": np.maximum}
+        functions = {"add": np.add, "min": np.minimum, "max": np.maximum,
+                     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}  # fmt: skip
         if kind not in functions:
-            raise SimError("unsupported", f"atomic {kind}", location=str(op.location))
+            text = f"atomic {kind}: its result depends on the order of the updates"
+            raise SimError("unsupported", text, location=str(op.location))
         functions[kind].at(memory.data, offset, values)
         return []
 

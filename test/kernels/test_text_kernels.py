@@ -1,0 +1,113 @@
+"""Kernels as a user writes them in text, compiled, in the simulator, against the reference evaluator and numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from wave_mlir import sim
+from wave_mlir.compiler import driver
+from wave_mlir.compiler.diagnostics import CompileError
+from wave_mlir.sim import reference
+
+RNG = np.random.default_rng(11)
+
+KERNEL = """module attributes {{wave.form = "tile", wave.target = "gfx942"}} {{
+  wave.kernel @k({arguments}) symbols {{{symbols}}} dynamic []
+      constraints [#wave.workgroup<M, BM, x>, {constraints}] {{
+{body}
+    wave.return
+  }}
+}}"""
+
+
+def check(text: str, arrays: list[np.ndarray], expected: np.ndarray) -> None:
+    """Run it; the last array is the result. The assembly must be made, too."""
+    compiled = driver.compile_module(text)
+    assert "s_endpgm" in compiled.isa
+    of_reference = [a.copy() for a in arrays]
+    reference.run(driver.parse(text), of_reference)
+    np.testing.assert_array_equal(of_reference[-1], expected)
+    for order in ("forward", "reverse"):
+        got = [a.copy() for a in arrays]
+        sim.run(compiled.module, got, order=order)
+        np.testing.assert_array_equal(got[-1], expected)
+
+
+def collatz(kind: str, rows: int = 1) -> str:
+    """Steps of n * n to 1; `kind` is the type of the value that the loop carries."""
+    body = f"""
+    %n = wave.read %l : !wave.memory<[M], i32, global> -> !wave.tile<[M], i32>
+    %square = wave.mul %n, %n : !wave.tile<[M], i32>
+    %zero = wave.register 0 : !wave.tile<[M], i32>
+    %one = wave.register 1 : !wave.tile<[M], i32>
+    %steps = wave.iterate B start(%square : !wave.tile<[M], i32>) condition(B gt 1)
+        iter_args(%count = %zero : !wave.tile<[M], i32>) {{
+      %more = wave.add %count, %one : !wave.tile<[M], i32>
+      %next = wave.apply_expr [select(B mod 2 eq 0, B floordiv 2, 3 * B + 1)] : {kind}
+      wave.set_symbol B = %next : {kind}
+      wave.yield %more : !wave.tile<[M], i32>
+    }}
+    wave.write %steps, %o : !wave.tile<[M], i32>, !wave.memory<[M], i32, global>"""
+    return KERNEL.format(
+        arguments="%l: !wave.memory<[M], i32, global>, %o: !wave.memory<[M], i32, global>",
+        symbols=f"M = 7, BM = {rows}", body=body,
+        constraints=f"#wave.tiling<B>, #wave.hardware<threads_per_wave = 64, vector_shapes = {{M = {rows}}}>",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["!wave.tile<[M], i32>", "!wave.tile<[], i32>", "index", "i32"])
+def test_while_carries(kind: str) -> None:
+    """The next value of a while loop is a tile with one element, or a scalar."""
+    n = np.array([1, 2, 3, 4, 5, 6, 9], np.int32)
+
+    def steps(value: int) -> int:
+        return 0 if value <= 1 else 1 + steps(value // 2 if value % 2 == 0 else 3 * value + 1)
+
+    want = np.array([steps(int(v) ** 2) for v in n], np.int32)
+    check(collatz(kind), [n, np.zeros(7, np.int32)], want)
+
+
+def test_while_of_lanes_that_differ() -> None:
+    """A loop cannot go on in some lanes only."""
+    with pytest.raises(CompileError, match=r"64 elements along M.*extract one element"):
+        driver.compile_module(collatz("!wave.tile<[M], i32>", 64))
+
+
+DIVISIONS = {"div": np.floor_divide, "mod": np.mod, "rem": np.fmod}
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i16", "i32", "i64"])
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_integer_division_beyond_the_extent(name: str, dtype: str) -> None:
+    """Where the tile reaches beyond the memory the divisor is read as 0, which must do no harm."""
+    tile, memory = f"!wave.tile<[M, N], {dtype}>", f"!wave.memory<[M, N], {dtype}, global>"
+    body = f"""
+    %x = wave.read %a : {memory} -> {tile}
+    %y = wave.read %b : {memory} -> {tile}
+    %z = wave.{name} %x, %y : {tile}
+    wave.write %z, %c : {tile}, {memory}"""
+    text = KERNEL.format(
+        arguments=f"%a: {memory}, %b: {memory}, %c: {memory}", symbols="M = 5, N = 70, BM = 2, BN = 64", body=body,
+        constraints="#wave.workgroup<N, BN, y>, #wave.hardware<threads_per_wave = 64, vector_shapes = {M = 1, N = 64}>",
+    )  # fmt: skip
+    numpy_type = np.dtype(f"int{dtype[1:]}")
+    a = RNG.integers(-100, 100, (5, 70)).astype(numpy_type)
+    b = (RNG.integers(1, 9, (5, 70)) * RNG.choice([-1, 1], (5, 70))).astype(numpy_type)
+    check(text, [a, b, np.zeros_like(a)], DIVISIONS[name](a, b))
+
+
+@pytest.mark.parametrize("kind", ["and", "or", "xor"])
+def test_atomic_bits(kind: str) -> None:
+    body = f"""
+    %x = wave.read %a : !wave.memory<[M, N], i32, global> -> !wave.tile<[M, N], i32>
+    wave.atomic {kind} %x, %h mapping <[M = i, N = j] -> [j]>
+        : !wave.tile<[M, N], i32>, !wave.memory<[N], i32, global>"""
+    text = KERNEL.format(
+        arguments="%a: !wave.memory<[M, N], i32, global>, %h: !wave.memory<[N], i32, global>",
+        symbols="M = 33, N = 20, BM = 16", body=body,
+        constraints="#wave.hardware<threads_per_wave = 64, vector_shapes = {M = 1, N = 64}>",
+    )  # fmt: skip
+    a = RNG.integers(-(2**31), 2**31, (33, 20)).astype(np.int32)
+    h = RNG.integers(-(2**31), 2**31, 20).astype(np.int32)
+    function = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}[kind]
+    check(text, [a, h], function(h, function.reduce(a, axis=0)))
