@@ -15,9 +15,11 @@ from . import assembly, codeobject, data, encoder, metadata
 from .assembly import Function, Listing
 from .data import Image
 from .encoder import Program
+from .encoding import Kind
 from .errors import IsaError
 from .metadata import PRELOAD_PROLOGUE, Kernel
 from .native import TARGETS
+from .registers import ACCUMULATORS
 
 _ELF = b"\x7fELF"
 
@@ -121,7 +123,31 @@ def finish(listing: Listing, functions: Sequence[Function], kernel: Kernel, imag
     )
     addresses = {name: int(program.instructions["address"][i]) for name, i in program.functions.items()}
     data.fill(image, addresses, listing.name)
+    _check_registers(program, kernel)
     return Loaded(program, kernel, image, chip, _start(program, kernel))
+
+
+def _check_registers(program: Program, kernel: Kernel) -> None:
+    """Registers that the kernel's own code names must be allocated; its callees' may need others' descriptors."""
+    if kernel.allocated is None:
+        return
+    first = program.functions[kernel.name]
+    end = min((i for i in program.functions.values() if i > first), default=len(program.lines))
+    code = program.instructions[first:end]
+    operands = np.concatenate([code["dst"], code["src"]], axis=1)
+    low = operands["reg"].astype(np.int64)
+    high = np.where(operands["kind"] == Kind.VGPR, low + np.maximum(operands["dwords"], 1) - 1, -1)
+    for letter, start, count in (("v", 0, kernel.allocated[0]), ("a", ACCUMULATORS, kernel.allocated[1])):
+        mine = (low >= start) & (low < start + ACCUMULATORS) & (high >= start + count)
+        where = np.argwhere(mine)
+        if len(where):
+            at, operand = where[0]
+            message = (
+                f"{letter}{high[at, operand] - start} is used, but the kernel's descriptor allocates {count} registers"
+                f" {letter} (.amdhsa_next_free_vgpr, .amdhsa_accum_offset)"
+            )
+            line = first + int(at)
+            raise IsaError("program", message, instruction=program.lines[line].text, source=program.source(line))
 
 
 def _start(program: Program, kernel: Kernel) -> int:

@@ -28,6 +28,8 @@ USER_SGPRS: tuple[tuple[str, int], ...] = (
 PRELOAD_PROLOGUE = 256
 """Bytes at the start of a kernel with preloaded arguments that hardware which preloads skips."""
 
+_GRANULE = 8  # vector registers are allocated by so many ("Kernel Descriptor", GRANULATED_WORKITEM_VGPR_COUNT)
+
 LDS_LIMITS = {"gfx942": 64 << 10, "gfx950": 160 << 10}
 """Bytes of LDS a workgroup can have."""
 
@@ -64,7 +66,8 @@ class Kernel:
     where the descriptor says so). preload: (dwords, offset in dwords) of preloaded arguments. ids:
     workgroup ids x, y, z enabled; info: the workgroup info register too. lds, scratch: bytes of a workgroup, of a
     work-item. mode: the MODE register at the start. args: explicit and hidden ones, None when there is no metadata.
-    block: the workgroup size that the kernel requires, None if any; most: the most work-items of one.
+    block: the workgroup size that the kernel requires, None if any; most: the most work-items of one. allocated:
+    vector and accumulation registers of a wave, None when the descriptor does not say them as numbers.
     """
 
     name: str
@@ -82,6 +85,7 @@ class Kernel:
     block: tuple[int, int, int] | None = None
     most: int = 1024
     vgprs: int | None = field(default=None, compare=False)
+    allocated: tuple[int, int] | None = None
 
     @property
     def explicit(self) -> tuple[Argument, ...]:
@@ -125,14 +129,25 @@ def from_listing(listing: Listing, name: str) -> Kernel:
         dynamic_stack=bool(values.get("uses_dynamic_stack", 0)),
         mode=mode,
         kernarg=values.get("kernarg_size", 0),
+        allocated=_allocated(values.get("next_free_vgpr"), values.get("accum_offset")),
     )
     return with_metadata(kernel, entry)
 
 
+def _allocated(total: int | None, vectors: int | None) -> tuple[int, int] | None:
+    """Vector and accumulation registers of a wave that gets `total`, rounded up, of which `vectors` come first."""
+    if total is None or vectors is None:
+        return None
+    granted = max(-(-total // _GRANULE), 1) * _GRANULE
+    return min(vectors, granted), max(granted - vectors, 0)
+
+
+# What a call makes an expression of other functions' needs. The metadata has the first two resolved.
+_UNRESOLVED = ("private_segment_fixed_size", "uses_dynamic_stack", "next_free_vgpr", "accum_offset")
 _NEEDED = frozenset(
     {f"user_sgpr_{n}" for n, _ in USER_SGPRS}
     | {"user_sgpr_kernarg_preload_length", "user_sgpr_kernarg_preload_offset", "kernarg_size", "fp16_overflow"}
-    | {"user_sgpr_count"}
+    | {"user_sgpr_count", *_UNRESOLVED}
     | {f"system_sgpr_workgroup_{n}" for n in ("id_x", "id_y", "id_z", "info")}
     | {"group_segment_fixed_size", "private_segment_fixed_size", "uses_dynamic_stack", "dx10_clamp", "ieee_mode"}
     | {f"float_{what}_mode_{bits}" for what in ("round", "denorm") for bits in ("32", "16_64")}
@@ -150,7 +165,7 @@ def _directives(listing: Listing, name: str) -> dict[str, int]:
         try:
             found[key] = evaluate(text, symbols)
         except ValueError:
-            if key not in ("private_segment_fixed_size", "uses_dynamic_stack"):  # the metadata has these resolved
+            if key not in _UNRESOLVED:
                 message = f"{directive} {text}: not a number that the runner can work out"
                 raise IsaError("input", message, source=listing.name) from None
     return found
@@ -223,7 +238,7 @@ _DESCRIPTOR = struct.Struct("<III4xq20xIIIHH4x")
 
 def from_descriptor(name: str, data: bytes) -> Kernel:
     """The kernel of the 64 bytes of its descriptor in a code object ("Kernel Descriptor" in the guide)."""
-    lds, scratch, kernarg, _, _, rsrc1, rsrc2, properties, preload = _DESCRIPTOR.unpack(data[:64])
+    lds, scratch, kernarg, _, rsrc3, rsrc1, rsrc2, properties, preload = _DESCRIPTOR.unpack(data[:64])
     # bits of kernel_code_properties, in the order of USER_SGPRS
     user = tuple(n for bit, (n, _) in enumerate(USER_SGPRS) if properties >> bit & 1)
     mode = rsrc1 >> 12 & 0xFF | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9 | (rsrc1 >> 26 & 1) << 23
@@ -239,4 +254,5 @@ def from_descriptor(name: str, data: bytes) -> Kernel:
         dynamic_stack=bool(properties >> 11 & 1),
         mode=mode,
         kernarg=kernarg,
+        allocated=_allocated((rsrc1 & 63) * _GRANULE + 1, ((rsrc3 & 63) + 1) * 4),
     )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from .encoding import Kind, Special
 
 _RANGE = re.compile(r"^(v|a|s|acc|ttmp)(?:(\d+)|\[(\d+)(?::(\d+))?\])$")
-_ACCUMULATORS = 256  # a0 in the vector file
+ACCUMULATORS = 256
+"""The number of a0 in the vector file."""
 _TTMP = 108
 _SCALARS, _TTMPS, _VECTORS = 102, 16, 256
 
@@ -73,4 +74,4 @@ def parse(text: str) -> Register | None:
         return Register(Kind.SGPR, first + (_TTMP if file == "ttmp" else 0), count)
     if count > 1 and first % 2:
         raise ValueError(f"{text} is not aligned: several vector registers start at an even one on these targets")
-    return Register(Kind.VGPR, first + (_ACCUMULATORS if file in ("a", "acc") else 0), count)
+    return Register(Kind.VGPR, first + (ACCUMULATORS if file in ("a", "acc") else 0), count)

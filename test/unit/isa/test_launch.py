@@ -449,6 +449,45 @@ def test_wrong_files(text: str, message: str) -> None:
         isa.load(text, target=target)
 
 
+REGISTERS = """k:
+ LINE
+ s_endpgm
+ .amdhsa_kernel k
+ .amdhsa_next_free_vgpr 14
+ .amdhsa_accum_offset 12
+ .end_amdhsa_kernel
+"""
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("v_mov_b32 v11, v9", ""),
+        ("v_accvgpr_write_b32 a3, v11", ""),
+        ("v_mov_b32 v1, v12", "v12 is used, but the kernel's descriptor allocates 12 registers v"),
+        ("v_mov_b64 v[12:13], v[0:1]", "v13 is used, but the kernel's descriptor allocates 12 registers v"),
+        ("v_accvgpr_write_b32 a4, v0", "a4 is used, but the kernel's descriptor allocates 4 registers a"),
+    ],
+)
+def test_registers_that_the_descriptor_does_not_allocate(line: str, message: str) -> None:
+    code = REGISTERS.replace("LINE", line)
+    if not message:
+        isa.run(code, [], 1, 64, target="gfx942")
+        return
+    with pytest.raises(isa.IsaError, match=message) as caught:
+        isa.run(code, [], 1, 64, target="gfx942")
+    found = caught.value.finding
+    assert (found.kind, found.source, found.instruction) == ("program", "kernel.s:2", line)
+
+
+@pytest.mark.parametrize("body", [IDS, SCRATCH])
+def test_allocated_registers(form: str, body: str, tmp_path: Path) -> None:
+    vectors, accumulators = isa.load(_code(body, "gfx942", form, tmp_path)).kernel.allocated or (0, 0)
+    text = _compiled(body, "gfx942")[0]
+    assert f".amdhsa_accum_offset {vectors}\n" in text
+    assert (vectors + accumulators) % 8 == 0 and accumulators < 8
+
+
 def test_damaged_code_object() -> None:
     with pytest.raises(isa.IsaError, match="damaged code object"):
         isa.load(b"\x7fELF" + bytes(100))
