@@ -44,6 +44,8 @@ def _split_flags(arguments: list[str]) -> _Flags:
         name, equals, value = argument.lstrip("-").partition("=")
         dashed = argument.startswith("-")
         if dashed and name == "pipeline":
+            if flags.pipeline is not None:
+                raise UsageError("--pipeline is given twice; name one that leads all the way (--list-pipelines)")
             flags.pipeline = value if equals else next(remaining, None)
             if not flags.pipeline:
                 raise UsageError("--pipeline needs a name: --pipeline=NAME{…}; --list-pipelines lists them")
