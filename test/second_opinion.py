@@ -57,6 +57,11 @@ def isa_run(
     )  # fmt: skip
 
 
+def refused(hsaco_path: str | os.PathLike[str], kernel: str) -> dict[int, str]:
+    """The instructions that the runner says it cannot run: byte offset in the kernel -> its reason."""
+    return dict(_runner().unsupported(os.fspath(hsaco_path), kernel))
+
+
 def _plain(array: np.ndarray) -> np.ndarray:
     """A view of the same memory with a type numpy itself has."""
     if not (array.flags.c_contiguous and array.flags.writeable):

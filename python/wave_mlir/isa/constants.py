@@ -70,7 +70,7 @@ def raw_bits(text: str, type: Type) -> int:
     literal, inner = bool(match), match[1] if match else text
     bits = type.bits if type.bits in (16, 64) else 32
     if _FLOAT.match(inner):
-        if type.packed and type.cls in "iu":
+        if type.packed and type.cls in ("b", "i", "u"):
             return _float_bits(float(inner), 32, "f")
         value = _float_bits(float(inner), bits, type.cls)
         if bits == 64 and not (is_inline(inner, type) or value & 0xFFFFFFFF == 0):

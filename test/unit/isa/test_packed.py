@@ -261,3 +261,10 @@ def test_three_halves() -> None:
         with np.errstate(all="ignore"):
             want = f(f(a.view(np.float16), b.view(np.float16)), c.view(np.float16))
         assert np.array_equal(got, want, equal_nan=True)
+
+
+@pytest.mark.parametrize(("name", "shift"), [("v_pk_lshlrev_b16", np.left_shift), ("v_pk_lshrrev_b16", np.right_shift)])
+def test_float_constant_of_a_shift_is_a_single(name: str, shift: np.ufunc) -> None:
+    amounts = np.arange(64, dtype=np.uint32) % 16
+    out = run_lines(f"{name} v1, v0, 1.0 op_sel_hi:[0,1]", {0: amounts}).v[1]
+    np.testing.assert_array_equal(out, (shift(np.uint32(0x3F80), amounts) & 0xFFFF) << 16)
