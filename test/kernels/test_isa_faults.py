@@ -34,9 +34,12 @@ def _replaced(kernel: Subject, number: int, text: str) -> str:
 
 
 def _outcome(kernel: Subject, text: str, want: np.ndarray, order: str = "random", seed: int = 0) -> str:
-    """Kind of the finding; "numbers" when there is none but another result; "" when nothing differs."""
+    """Kind of the finding; "numbers" when there is none but another result; "" when nothing differs.
+
+    Alignment is not checked: that alone would find most shifted offsets.
+    """
     try:
-        _, result = kernel.run(text, order=order, seed=seed, limit=LIMIT)
+        _, result = kernel.run(text, order=order, seed=seed, limit=LIMIT, alignment=False)
     except IsaError as error:
         return error.finding.kind
     return "" if np.array_equal(result, want) else "numbers"

@@ -63,6 +63,8 @@ DISAGREED = {
     r"s_absdiff_i32": "the difference wraps before its sign is looked at, so the pseudo-code",
     r"v_(add|sub|subrev)_co_u32_e": "lanes that are off have no carry; the second opinion computes one",
     r"v_cmp_class_f16": "an inline float as the mask: no compiler makes one, and it is a number of 32 or of 16 bits",
+    r"v_cvt_pk_bf16_f32": "a NaN stays one; the second opinion rounds it to a zero",
+    r"v_cvt_f32_bf16": "ours makes signalling NaNs quiet; the second opinion, and the pseudo-code, move the bits",
     r"v_mqsad_u32_u8": "the second opinion writes nothing",
     r"v_cvt_[iu](16|32)_f": "a NaN is 0, and 16 bits saturate",
     r"v_cvt_sr_": "stochastic rounding carries into the exponent",
