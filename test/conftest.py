@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING
 import foreign_kernels
 import pytest
 import second_opinion
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from wave_mlir.isa import IsaRun
     from wave_mlir.isa.compiled import HasKernels
 
 os.environ["WAVE_VERIFY_FORMS"] = "1"  # before wave_mlir is imported: all tests check the form after each pass
+
+# The same examples in each run, so that what passes once passes always; WAVE_RANDOM_EXAMPLES=1 looks for new ones.
+settings.register_profile("fixed", derandomize=True)
+if not os.environ.get("WAVE_RANDOM_EXAMPLES"):
+    settings.load_profile("fixed")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -17,7 +17,12 @@ ExprAttr canon::add(ArrayRef<ExprAttr> ops) {
 /// Divides a sum by the gcd of its coefficients, the sign chosen so that the first is positive; the divisor is returned.
 static int64_t takeContent(ExprAttr &sum) {
   std::optional<LinearExpr> l = getLinear(sum);
-  if (!l || l->terms.empty())
+  if (!l)
+    return 1;
+  // A sum that was kept as it stands, because adding it up left 64 bits on the way, may fit now.
+  if (ExprAttr fits = fromLinear(sum.getContext(), *l))
+    sum = fits;
+  if (l->terms.empty() || sum.getKind() != ExprKind::Add)
     return 1;
   int64_t g = l->constant;
   for (auto &t : l->terms)
@@ -59,7 +64,7 @@ ExprAttr canon::mul(ArrayRef<ExprAttr> ops) {
       continue;
     if (mulOverflow(c, takeContent(factors[i]), c))
       return {};
-    if (factors[i].getKind() == ExprKind::Mul) // a raw sum may reduce to a product
+    if (factors[i].getKind() == ExprKind::Mul || isConstant(factors[i])) // a raw sum may reduce to a product or a number
       return canon::mul(llvm::to_vector(llvm::concat<ExprAttr>(factors, SmallVector{constant(ops[0], c)})));
   }
   llvm::stable_sort(factors, [](ExprAttr a, ExprAttr b) { return compareExprs(a, b) < 0; });

@@ -152,10 +152,17 @@ bool wave::dividesByZero(ExprAttr e) {
 }
 
 //===- sums and products -------------------------------------------------------===//
+/// A product of constants that leaves 64 bits: getExpr kept it as it stands.
+static bool isOverflowedProduct(ExprAttr e) {
+  return e.getKind() == ExprKind::Mul &&
+         llvm::count_if(e.getOperands(), [](Attribute a) { return isConstant(cast<ExprAttr>(a)); }) > 1;
+}
 std::pair<ExprAttr, int64_t> wave::detail::splitCoefficient(ExprAttr e) {
   if (e.getKind() != ExprKind::Mul || !isConstant(cast<ExprAttr>(e.getOperands().back())))
     return {e, 1};
   ArrayRef<Attribute> ops = e.getOperands();
+  if (isOverflowedProduct(e)) // it has no coefficient that fits
+    return {e, 1};
   int64_t c = cast<ExprAttr>(ops.back()).getValue();
   if (ops.size() == 2)
     return {operand(e, 0), c};
@@ -203,7 +210,7 @@ bool wave::detail::addLinear(LinearExpr &linear, ExprAttr e, int64_t scale) {
   if (e.getKind() == ExprKind::Add)
     return llvm::all_of(e.getOperands(), [&](Attribute a) { return addLinear(linear, cast<ExprAttr>(a), scale); });
   auto [factor, c] = splitCoefficient(e);
-  if (isConstant(factor) || mulOverflow(c, scale, v)) // a product that overflowed stays whole
+  if (isOverflowedProduct(factor) || mulOverflow(c, scale, v)) // it stays whole
     return false;
   for (auto &[f, k] : linear.terms)
     if (f == factor)
