@@ -182,6 +182,11 @@ def _describe(name: str) -> list[tuple[str, str]]:
     return [(s.name, s.description) for s in options_of(load_pass(name)).values()]
 
 
+# Set by a pass that was interrupted: MLIR's caller raises it again. (The extension sets Python's own flag too, for
+# callers that are not ours; where a shell has Control-C ignored, that one does nothing.)
+_interrupts: list[bool] = []
+
+
 def _run(instance: Pass, op: ir.Operation) -> bool | None:
     """Success of the pass, None: it was interrupted (KeyboardInterrupt comes up again when MLIR has returned)."""
     try:
@@ -191,6 +196,7 @@ def _run(instance: Pass, op: ir.Operation) -> bool | None:
     except PassError as e:
         _wave.emit_diagnostic(e.location, ERROR, e.message, e.notes)
     except KeyboardInterrupt:
+        _interrupts.append(True)
         return None
     except BaseException as e:
         _report_internal_error(instance, op, e)
@@ -335,8 +341,11 @@ def _run_one(op: ir.Operation, passes: str, verify_ir: bool) -> None:
         except ValueError as e:
             raise CompileError([Diagnostic("error", "<pipeline>", str(e).strip())]) from None
         manager.enable_verifier(verify_ir)
+        _interrupts.clear()
         succeeded, errors = _wave.run_pipeline(manager, op)
     if not succeeded:
+        if _interrupts:
+            raise KeyboardInterrupt
         raise CompileError([Diagnostic.of(e) for e in errors])
 
 

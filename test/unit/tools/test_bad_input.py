@@ -217,22 +217,28 @@ def test_interrupt_while_writing_leaves_nothing(tmp_path: Path, monkeypatch: pyt
             assert os.listdir(tmp_path) == [], (function, turn)
 
 
-def test_interrupt_of_a_tool(tmp_path: Path) -> None:
-    """Control-C while it compiles: exit code 130, one line, no file."""
+@pytest.mark.parametrize("handler", ["default_int_handler", "SIG_IGN"])
+def test_interrupt_of_a_tool(tmp_path: Path, handler: str) -> None:
+    """An interrupt while it compiles: exit code 130, one line, no file; also where a shell has Control-C ignored."""
     large = gemm_text(GemmCase("gfx942", "f16", 16, "shared", (256, 256, 64), (2, 2), 300, 300, 300))
     (tmp_path / "in.mlir").write_text(large)
-    command = [sys.executable, "-c", _INTERRUPTED, "compile", "in.mlir", "-o", "out"]
+    command = [sys.executable, "-c", _INTERRUPTED.replace("HANDLER", handler), "compile", "in.mlir", "-o", "out"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "wave: interrupted\n")
+    # Python drops an interrupt that falls into the finalisation of an object, and says so; the next one comes through.
+    said = [line for line in done.stderr.splitlines() if not line.startswith(("Exception ignored", "Traceback", "  "))]
+    assert (done.returncode, done.stdout, said[-1:]) == (130, "", ["wave: interrupted"]), done.stderr
     assert os.listdir(tmp_path) == ["in.mlir"]
 
 
 _INTERRUPTED = """
 import signal, sys
 from wave_mlir.tools import wave
+signal.signal(signal.SIGINT, signal.HANDLER)
 signal.signal(signal.SIGALRM, signal.default_int_handler)
-signal.setitimer(signal.ITIMER_REAL, 0.2)
-sys.exit(wave.main(sys.argv[1:]))
+signal.setitimer(signal.ITIMER_REAL, 0.2, 0.3)
+code = wave.main(sys.argv[1:])
+signal.setitimer(signal.ITIMER_REAL, 0)
+sys.exit(code)
 """
 
 
