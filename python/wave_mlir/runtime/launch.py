@@ -64,7 +64,7 @@ class Launcher:
             elif kind == "scalar":
                 scalars.append(self._number(name, value))
             else:
-                given[name] = int(self._number(name, value))
+                given[name] = self._integer(name, value)
         return Arguments(memories, scalars, given, self.abi.bind(memories, scalars, given))
 
     def _further(self, args: Sequence[object]) -> dict[str, int]:
@@ -77,7 +77,7 @@ class Launcher:
             raise AbiError(
                 f"kernel '{self.abi.name}' takes {len(self.parameters)} arguments ({listed}); {len(args)} were given"
             )
-        return {n: int(self._number(n, v)) for n, v in zip(names, extra, strict=False)}
+        return {n: self._integer(n, v) for n, v in zip(names, extra, strict=False)}
 
     def _tensor(self, name: str, value: object) -> object:
         if not tensors.is_tensor(value):
@@ -92,6 +92,12 @@ class Launcher:
         if isinstance(value, np.generic) or (tensors.is_tensor(value) and not getattr(value, "shape", (1,))):
             return value.item()  # type: ignore[attr-defined]
         raise AbiError(f"kernel '{self.abi.name}': argument '{name}' is a number; {type(value).__name__} was given")
+
+    def _integer(self, name: str, value: object) -> int:
+        number = self._number(name, value)
+        if int(number) != number:
+            raise AbiError(f"kernel '{self.abi.name}': symbol '{name}' is an integer; {number} was given")
+        return int(number)
 
     def plan(self, args: Sequence[object]) -> LaunchPlan:
         """The launch of a call."""
@@ -113,7 +119,12 @@ class Launcher:
             if arg.kind == "memory":
                 out += struct.pack("<Q", _pointer(next(memories)))
             elif arg.kind == "scalar":
-                out += _scalar_bytes(arg.dtype, next(scalars))
+                value = next(scalars)
+                try:
+                    out += _scalar_bytes(arg.dtype, value)
+                except (struct.error, OverflowError):
+                    message = f"kernel '{self.abi.name}': argument '{arg.name}': {value} is no {arg.dtype}"
+                    raise AbiError(message) from None
             elif arg.kind == "symbol":
                 out += struct.pack("<i", bound.symbols[arg.name])
             else:

@@ -31,7 +31,7 @@ def get_default_arch() -> str:
     return os.environ.get(ENVIRONMENT_ARCH) or launch.gpu_arch() or DEFAULT_ARCH
 
 
-# Options of the language that have no meaning here -> what does the same, or why there is nothing to do.
+# Options of the language that have no meaning here -> what does the same, or how it is.
 _REPLACED: dict[str, str] = {
     "postprocess": "wave-opt with passes of your own",
     "canonicalize": "IR is always canonicalised",
@@ -60,6 +60,34 @@ _REPLACED: dict[str, str] = {
     "optimization_level": "code is always optimised",
     "wave_runtime": "there is one runtime",
     "iree_launch_async": "launches go to torch's current stream",
+    "device": "tensors run where they are",
+    "schedule": "loops are not pipelined in this version",
+    "use_scheduling_barriers": "loops are not pipelined in this version",
+    "multi_buffer_count": "loops are not pipelined in this version",
+    "denorm_fp_math_f32": "denormals are kept",
+    "waves_per_eu": "the compiler's own choice",
+    "use_buffer_ops": "global memory goes through 64-bit addresses in this version",
+    "use_fast_math": "maths is exact to its dtype",
+    "use_global_to_shared": "copies to LDS go through registers in this version",
+    "linearize_shared_access": "addresses are always split into a uniform and a lane part",
+    "scalarize_packed_math": "LLVM's choice",
+    "coalescing_strategy_hint": "loads are as wide as is provable",
+    "enable_swizzle": "LDS is row-major in this version",
+    "minimize_shared_allocs": "LDS is always packed",
+    "reorder_allocs": "LDS is always packed",
+    "override_schedule": "loops are not pipelined in this version",
+    "dump_schedule": "loops are not pipelined in this version",
+    "use_bound_check": "accesses are masked where they may leave their memory",
+    "specialize": "all waves run the same code in this version",
+    "eliminate_epilogue": "loops are not pipelined in this version",
+    "cluster_barrier_delay": "loops are not pipelined in this version",
+    "print_ir_after": "kernel.ir(form)",
+    "print_ir_before": "kernel.ir(form)",
+    "mlir_print_ir_after_all": "kernel.ir(form)",
+    "print_mlir": "kernel.asm",
+    "print_grid": "kernel.plan(*args)",
+    "print_signature": "kernel.abi",
+    "print_pass_times": "wave-opt --mlir-timing",
     "compile_to_asm": "kernel.isa",
 }
 
@@ -70,42 +98,14 @@ class WaveCompileOptions:
 
     subs: values of symbols, by symbol or name. dynamic_symbols: symbols given at run time, in the order of the ABI.
     target: such as "gfx942"; by default `get_default_arch()`. func_name: the kernel's name in machine code, by default
-    the function's. print_mlir, print_ir_after: what to print on the way. Other options of the Wave language are
-    accepted; one without a meaning here warns once and says what does the same.
+    the function's. debug: line tables in the code. Other options of the Wave language are accepted: each warns once and
+    says what does the same, or how it is.
     """
 
     subs: Mapping[sympy.Symbol | str, Any] = field(default_factory=dict)
     dynamic_symbols: Sequence[sympy.Symbol | str] = ()
     target: str = field(default_factory=get_default_arch)
     func_name: str | None = None
-    device: str = ""
-    schedule: Any = None
-    use_scheduling_barriers: bool = False
-    multi_buffer_count: int | None = None
-    denorm_fp_math_f32: str | None = None
-    waves_per_eu: int | None = None
-    use_buffer_ops: bool = True
-    use_fast_math: bool = False
-    use_global_to_shared: bool = False
-    linearize_shared_access: bool = False
-    scalarize_packed_math: bool = False
-    coalescing_strategy_hint: Any = None
-    enable_swizzle: bool = False
-    minimize_shared_allocs: bool = True
-    reorder_allocs: bool = True
-    override_schedule: str | None = None
-    dump_schedule: str | None = None
-    use_bound_check: bool = False
-    specialize: bool = False
-    eliminate_epilogue: bool = False
-    cluster_barrier_delay: bool = False
-    print_ir_after: Sequence[str] = ()
-    print_ir_before: Sequence[str] = ()
-    mlir_print_ir_after_all: bool = False
-    print_mlir: bool = False
-    print_grid: bool = False
-    print_signature: bool = False
-    print_pass_times: bool = False
     debug: bool = False
 
     def __init__(self, **options: Any) -> None:
@@ -135,7 +135,7 @@ _warned: set[str] = set()
 def _warn_once(name: str) -> None:
     if name not in _warned:
         _warned.add(name)
-        warnings.warn(f"option '{name}' has no effect; instead: {_REPLACED[name]}", stacklevel=4)
+        warnings.warn(f"option '{name}' has no effect here: {_REPLACED[name]}", stacklevel=4)
 
 
 class CompiledKernel:
@@ -144,7 +144,7 @@ class CompiledKernel:
     def __init__(self, kernel: WaveKernel, options: WaveCompileOptions) -> None:
         self._kernel = kernel
         self.name = options.func_name or kernel.name
-        module = kernel.trace(options.subs, options.dynamic_symbols, options.target)
+        module = kernel.trace(options.subs, options.dynamic_symbols, options.target, self.name)
         self._compiled = driver.compile_module(module, keep=driver.EMIT, debug=options.debug)
         self.target: str = targets.get(options.target).name
 

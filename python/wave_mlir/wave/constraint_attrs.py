@@ -49,7 +49,19 @@ class ConstraintWriter:
                 made.append(attribute)
         return made + self._of_derived_dims()
 
+    def _refuse_unknown(self, item: c.Constraint) -> None:
+        """What has no meaning yet is an error: ignored, it would change what the kernel computes."""
+        if isinstance(item, c.IteratorBindings):
+            raise source.error("IteratorBindings has no meaning in this version; write the position out", self.where)
+        if isinstance(item, c.TilingConstraint) and item.induction_var is not None:
+            message = f"TilingConstraint({item.dim}): induction_var has no meaning in this version; leave it out"
+            raise source.error(message, self.where)
+        if isinstance(item, c.WaveConstraint) and item.wave_id is not None:
+            message = f"WaveConstraint({item.dim}): wave_id has no meaning in this version; waves are numbered by dim"
+            raise source.error(message, self.where)
+
     def _attribute(self, item: c.Constraint) -> ir.Attribute | None:
+        self._refuse_unknown(item)
         expr = self.trace.expr
         match item:
             case c.WorkgroupConstraint():

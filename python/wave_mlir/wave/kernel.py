@@ -22,7 +22,7 @@ from wave_mlir.lang.types import MemoryType, SymbolBindType
 from . import source
 from .bindings import Bindings
 from .constraint_attrs import ConstraintWriter
-from .constraints import Constraint
+from .constraints import Constraint, TilingConstraint
 from .elementwise import broadcast_to
 from .trace import Trace
 from .values import MemoryValue, Value
@@ -59,13 +59,20 @@ class WaveKernel:
         return f"<wave kernel {self.name}>"
 
     def trace(
-        self, subs: Mapping, dynamic_symbols: Sequence[sympy.Symbol | str] = (), target: str = "gfx942"
+        self,
+        subs: Mapping,
+        dynamic_symbols: Sequence[sympy.Symbol | str] = (),
+        target: str = "gfx942",
+        name: str | None = None,
     ) -> ir.Module:
-        """The module in tile form, in a context of its own. Raises CompileError at the user's line."""
+        """The module in tile form, in a context of its own; `name` instead of the function's own.
+
+        Raises CompileError at the user's line.
+        """
         context = ir.Context()
         context.enable_multithreading(False)
         with context, ir.Location.file(*self.position):
-            return _build(self, Bindings(subs, dynamic_symbols), _target(target, self.position))
+            return _build(self, Bindings(subs, dynamic_symbols), _target(target, self.position), name or self.name)
 
 
 def wave(constraints: Sequence[Constraint]) -> Callable[[FunctionType], WaveKernel]:
@@ -106,19 +113,19 @@ def _parameters(
     return tuple(found)
 
 
-def _build(kernel: WaveKernel, bindings: Bindings, target: targets.Target) -> ir.Module:
+def _build(kernel: WaveKernel, bindings: Bindings, target: targets.Target, name: str) -> ir.Module:
     for parameter in kernel.parameters:
         if isinstance(parameter.kind, SymbolBindType):
             bindings.add_dynamic(parameter.name)
     trace = Trace(bindings, target)
     token = tracing.active.set(trace)
     try:
-        return _module(kernel, trace)
+        return _module(kernel, trace, name)
     finally:
         tracing.active.reset(token)
 
 
-def _module(kernel: WaveKernel, trace: Trace) -> ir.Module:
+def _module(kernel: WaveKernel, trace: Trace, name: str) -> ir.Module:
     module = builders.module("tile", trace.target.name)
     writer = ConstraintWriter(trace, kernel.constraints, kernel.position)
     trace.default_mma = writer.hardware().mma_type
@@ -133,7 +140,7 @@ def _module(kernel: WaveKernel, trace: Trace) -> ir.Module:
             types[parameter.name] = memories[parameter.name][1]
         elif isinstance(parameter.kind, DataType):
             types[parameter.name] = parameter.kind.ir_type()
-    with ir.InsertionPoint(module.body), builders.kernel(kernel.name, types) as made:
+    with ir.InsertionPoint(module.body), builders.kernel(name, types) as made:
         arguments = [_argument(trace, p, made.args, memories) for p in kernel.parameters]
         result = kernel.function(*arguments)
         if result is not None:
@@ -193,8 +200,6 @@ def _free_symbols(shape: Sequence) -> list[sympy.Symbol]:
 
 def _loop_axes(kernel: WaveKernel) -> set[str]:
     """Dims that only a while loop walks: their tiling constraint has no tile."""
-    from .constraints import TilingConstraint
-
     return {c.dim.name for c in kernel.constraints if isinstance(c, TilingConstraint) and c.tile_size is None}
 
 
