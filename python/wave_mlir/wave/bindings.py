@@ -15,6 +15,8 @@ from . import source
 
 _NAMES = {s.name.removeprefix("$"): space for s, space in SPACES.items()}
 
+_SPACE_VALUES = {space.value for space in AddressSpace}  # what `AddressSpace.GLOBAL_MEMORY.value` is
+
 
 class Bindings:
     """Static values of symbols by name, in the order given; address spaces; names of dynamic symbols in ABI order."""
@@ -31,6 +33,8 @@ class Bindings:
     def _bind(self, name: str, value: object) -> None:
         if isinstance(value, AddressSpace):
             self.spaces[name] = value.value
+        elif isinstance(value, str) and value in _SPACE_VALUES:
+            self.spaces[name] = value
         elif isinstance(value, sympy.Symbol) and value in SPACES:
             self.spaces[name] = SPACES[value]
         elif isinstance(value, (numbers.Integral, sympy.Integer)) or (isinstance(value, float) and value.is_integer()):

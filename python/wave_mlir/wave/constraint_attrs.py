@@ -29,6 +29,16 @@ class ConstraintWriter:
             if not isinstance(item, c.Constraint):
                 raise source.error(f"{item!r} is no constraint", where)
         self.constraints += self._of_aliases()
+        for item in self.constraints:
+            if isinstance(item, c.IteratorBindings):
+                self._bind_iterators(item)
+
+    def _bind_iterators(self, item: c.IteratorBindings) -> None:
+        for iterator, dim in item.bindings.items():
+            if not isinstance(iterator, sympy.Symbol) or not isinstance(dim, sympy.Symbol):
+                raise source.error(f"IteratorBindings({{{iterator}: {dim}}}): both are symbols: {{m: M}}", self.where)
+            if self.trace.bound_iterators.setdefault(iterator, dim) != dim:
+                raise source.error(f"IteratorBindings: iterator {iterator} is bound to two dims", self.where)
 
     def hardware(self) -> c.HardwareConstraint:
         """The one hardware constraint."""
@@ -51,8 +61,6 @@ class ConstraintWriter:
 
     def _refuse_unknown(self, item: c.Constraint) -> None:
         """What has no meaning yet is an error: ignored, it would change what the kernel computes."""
-        if isinstance(item, c.IteratorBindings):
-            raise source.error("IteratorBindings has no meaning in this version; write the position out", self.where)
         if isinstance(item, c.TilingConstraint) and item.induction_var is not None:
             message = f"TilingConstraint({item.dim}): induction_var has no meaning in this version; leave it out"
             raise source.error(message, self.where)

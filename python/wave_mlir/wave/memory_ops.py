@@ -17,6 +17,8 @@ from wave_mlir.lang.types import AddressSpace, MemoryType
 
 from . import source
 from .elementwise import broadcast_to
+from .iterator_mapping import Positions, mapping_of
+from .source import location
 from .trace import Trace, current, want_memory, want_value
 from .values import MemoryValue, Value
 
@@ -101,6 +103,19 @@ def _mapping(
     return MappingAttr.get(iterators, coordinates, maps), tuple(iterators)
 
 
+def _is_positional(
+    what: str, mapping: IndexMapping | None, source_side: Positions | None, target_side: Positions | None
+) -> bool:
+    """Whether an access says its places by `source=` and `target=`; half of that is an error."""
+    if source_side is None and target_side is None:
+        return False
+    if source_side is None or target_side is None:
+        raise source.error(f"{what}: source= and target= go together; give both")
+    if mapping is not None:
+        raise source.error(f"{what}: give mapping=, or source= and target=, not both")
+    return True
+
+
 def _forget_iterators(trace: Trace, mapping: IndexMapping) -> None:
     """Iterators and dynamic values are names inside the mapping, not symbols of the kernel."""
     inner = [*mapping.iterators, *(IndexMapping.dynamic_val(i) for i in range(len(mapping.dynamic)))]
@@ -114,19 +129,24 @@ def read(
     mapping: IndexMapping | None = None,
     mapping_dynamic_vals: Dynamic = (),
     flags: MemoryAccessFlags = MemoryAccessFlags.NONE,
+    source: Positions | None = None,
+    target: Positions | None = None,
 ) -> Value:
     """The tile of `memory` that belongs to the workgroup; with `mapping` the points it says.
 
-    Elements outside of the memory read as 0.
+    `source`: a coordinate for each memory dim, over the iterators of `IteratorBindings` or a tile of positions;
+    `target`: the iterators of the result's dims. Elements outside of the memory read as 0.
     """
     trace = current("read")
     source_memory = want_memory(memory, "read")
+    if _is_positional("read", mapping, source, target):
+        mapping, mapping_dynamic_vals = mapping_of(trace, "read", source_memory, target, source)  # type: ignore[arg-type]
     dynamic = _as_tuple(mapping_dynamic_vals)
     attribute, dims = None, source_memory.dims
     if mapping is not None:
         attribute, dims = _mapping(trace, mapping, source_memory, mapping.outputs, mapping.inputs, dynamic)
         _forget_iterators(trace, mapping)
-    with source.location():
+    with location():
         result = builders.read(
             source_memory.ir,
             trace.tile_type(dims, source_memory.dtype),
@@ -173,10 +193,18 @@ def write(
     mapping: IndexMapping | None = None,
     mapping_dynamic_vals: Dynamic = (),
     flags: MemoryAccessFlags = MemoryAccessFlags.NONE,
+    source: Positions | None = None,
+    target: Positions | None = None,
 ) -> None:
-    """Store the tile to its place in `memory`, or where `mapping` says; elements outside of the memory are dropped."""
+    """Store the tile to its place in `memory`, or where `mapping` says; elements outside of the memory are dropped.
+
+    `source`: the iterators of the tile's dims; `target`: a coordinate for each memory dim, as `source` of a read.
+    """
+    if _is_positional("write", mapping, source, target):
+        trace, goal = current("write"), want_memory(memory, "write")
+        mapping, mapping_dynamic_vals = mapping_of(trace, "write", goal, source, target)  # type: ignore[arg-type]
     value, target, attribute, dynamic = _target("write", register, memory, mapping, mapping_dynamic_vals)
-    with source.location():
+    with location():
         builders.write(
             value.ir,
             target.ir,

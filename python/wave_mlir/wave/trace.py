@@ -31,6 +31,8 @@ class Trace:
         self.derived: dict[str, Expr] = {}
         """Dims that are expressions of symbols (K // 32), by the name that stands for them."""
         self.set_symbols: dict[str, None] = {}
+        self.bound_iterators: dict[sympy.Symbol, sympy.Symbol] = {}
+        """Iterators that IteratorBindings names, and their dims."""
         self.mma_kinds: list[str] = []
         self.default_mma: object = None
 
