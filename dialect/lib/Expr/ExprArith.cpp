@@ -148,7 +148,8 @@ static bool splitMultiples(ExprAttr x, ExprAttr y, LinearExpr &quotient, LinearE
   auto [factor, c] = splitCoefficient(y);
   rest.constant = l->constant;
   for (auto &[f, k] : l->terms) {
-    ExprAttr q = k % c == 0 && !(k == INT64_MIN && c == -1) ? divideMonomial(f, factor) : ExprAttr();
+    bool traps = k == INT64_MIN && c == -1; // the quotient does not fit
+    ExprAttr q = !traps && k % c == 0 ? divideMonomial(f, factor) : ExprAttr();
     if (!q)
       rest.terms.push_back({f, k});
     else if (!addLinear(quotient, q, k / c))

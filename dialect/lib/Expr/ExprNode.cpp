@@ -152,10 +152,13 @@ bool wave::dividesByZero(ExprAttr e) {
 }
 
 //===- sums and products -------------------------------------------------------===//
-/// A product of constants that leaves 64 bits: getExpr kept it as it stands.
+/// A product that getExpr kept as it stands, because a constant of it would leave 64 bits: not factors and then at most one
+/// constant.
 static bool isOverflowedProduct(ExprAttr e) {
+  ArrayRef<Attribute> ops = e.getOperands();
   return e.getKind() == ExprKind::Mul &&
-         llvm::count_if(e.getOperands(), [](Attribute a) { return isConstant(cast<ExprAttr>(a)); }) > 1;
+         (llvm::any_of(ops, [](Attribute a) { return cast<ExprAttr>(a).getKind() == ExprKind::Mul; }) ||
+          llvm::any_of(ops.drop_back(), [](Attribute a) { return isConstant(cast<ExprAttr>(a)); }));
 }
 std::pair<ExprAttr, int64_t> wave::detail::splitCoefficient(ExprAttr e) {
   if (e.getKind() != ExprKind::Mul || !isConstant(cast<ExprAttr>(e.getOperands().back())))
@@ -173,7 +176,7 @@ std::pair<ExprAttr, int64_t> wave::detail::splitCoefficient(ExprAttr e) {
 }
 SmallVector<ExprAttr, 4> wave::detail::factorsOf(ExprAttr e) {
   SmallVector<ExprAttr, 4> r;
-  if (e.getKind() != ExprKind::Mul)
+  if (e.getKind() != ExprKind::Mul || isOverflowedProduct(e))
     return {e};
   for (Attribute a : e.getOperands())
     if (!isConstant(cast<ExprAttr>(a)))
