@@ -22,7 +22,7 @@ help:
 $(VENV)/built: $(BUILD_INPUTS)
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit(f"Python 3.11 is needed, $(PYTHON) is {v[0]}.{v[1]}: make PYTHON=…")'
 	@test -x $(PY) || { echo "making $(VENV)"; $(PYTHON) -m venv $(VENV); }
-	@echo "installing wave-mlir into $(VENV) (downloads about 450 MB the first time)"
+	@echo "installing wave-mlir into $(VENV) (downloads about 300 MB the first time)"
 	@$(PY) tools/requirements.py build > $(VENV)/build-requirements.txt
 	@$(PIP_PACKAGES) -r $(VENV)/build-requirements.txt
 	@PATH="$(abspath $(VENV))/bin:$$PATH" CMAKE_ARGS="-DWAVE_UNITY=ON $$CMAKE_ARGS" $(PIP_PACKAGES) --no-build-isolation -e .
