@@ -41,6 +41,7 @@ config.test_source_root = str(root)  # noqa: F821
 config.test_exec_root = str(root / "build" / "lit")  # noqa: F821
 config.environment["PYTHONHASHSEED"] = "random"  # noqa: F821
 config.environment["WAVE_VERIFY_FORMS"] = "1"  # noqa: F821  (the module's form is checked after each pass)
+config.environment["WAVE_CACHE"] = "0"  # noqa: F821
 for name in ("WAVE_SECOND_OPINION", "HOME", "LANG"):
     if name in os.environ:
         config.environment[name] = os.environ[name]  # noqa: F821

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from wave_mlir.isa.compiled import HasKernels
 
 os.environ["WAVE_VERIFY_FORMS"] = "1"  # before wave_mlir is imported: all tests check the form after each pass
+os.environ["WAVE_CACHE"] = "0"  # what is tested is compiled; tests of the cache turn it on
 
 # The same examples in each run, so that what passes once passes always; WAVE_RANDOM_EXAMPLES=1 looks for new ones.
 settings.register_profile("fixed", derandomize=True)

@@ -154,9 +154,14 @@ def compile_file(path: str | os.PathLike[str], target: str | None = None, **opti
     return compile_module(parse(path, is_file=True), target, **options)
 
 
+def unknown_form(name: str, location: str = "<compiler>") -> CompileError:
+    """The error for a form that there is not."""
+    return CompileError([Diagnostic("error", location, f"unknown form '{name}'; forms are {', '.join(forms.FORMS)}")])
+
+
 def _lower(module: ir.Module, until: str, keep: set[str], debug: bool) -> Compiled:
     if until not in forms.FORMS:
-        raise _error(module, f"unknown form '{until}'; forms are {', '.join(forms.FORMS)}")
+        raise unknown_form(until, location_text(module.operation.location))
     first = _form_of(module)
     texts, timings = {first: str(module)}, {}
     steps = forms.FORMS[forms.FORMS.index(first) : forms.FORMS.index(until) + 1]

@@ -4,6 +4,7 @@
     wave run FILE.mlir [--set M=100 ...] [--seed N] [--isa [--order O] [--trace OUT.json]]
     wave run FILE.s|FILE.hsaco [--set M=100 ...] [--seed N] [--order O] [--trace OUT.json]
     wave report FILE.mlir|FILE.s|FILE.hsaco [--json]
+    wave cache list|stats|clear
 
 Errors are located and end with exit code 1, an interrupt with 130; a file is written whole or not at all.
 """
@@ -64,7 +65,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="wave", description="Compile, run and examine GPU kernels.")
-    commands = parser.add_subparsers(required=True, metavar="compile|run|report")
+    commands = parser.add_subparsers(required=True, metavar="compile|run|report|cache")
     build = commands.add_parser("compile", help="compile a module to a form or to machine code")
     _add_input(build)
     build.add_argument("--emit", choices=driver.EMIT, default="hsaco", help="what to make (default: hsaco)")
@@ -91,6 +92,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_input(show)
     show.add_argument("--json", action="store_true", help="print JSON")
     show.set_defaults(command=_report)
+    kept = commands.add_parser("cache", help="list, measure or clear the cache of compiled kernels")
+    kept.add_argument("action", choices=("list", "stats", "clear"), help="what to do")
+    kept.set_defaults(command=_cache, file="wave")
     return parser
 
 
@@ -172,6 +176,12 @@ def _report(options: argparse.Namespace) -> int:
             raise report.AssemblyError(f"no kernel '{options.kernel}'")
     sys.stdout.write(json.dumps(made.to_json(), indent=2) + "\n" if options.json else report.render_text(made))
     return 0
+
+
+def _cache(options: argparse.Namespace) -> int:
+    from . import wave_cache
+
+    return wave_cache.run(options.action)
 
 
 def _run(options: argparse.Namespace) -> int:

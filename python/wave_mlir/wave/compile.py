@@ -6,20 +6,21 @@ import dataclasses
 import difflib
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import sympy
 
-from wave_mlir.compiler import abi, driver, targets
+from wave_mlir.compiler import abi, cache, cache_key, cached, targets
 from wave_mlir.lang.dtypes import DataType
 from wave_mlir.lang.types import MemoryType
 from wave_mlir.runtime import launch
 from wave_mlir.runtime.launch import LaunchPlan
 
 from . import source
+from .fingerprint import NoFingerprint, fingerprint
 from .kernel import WaveKernel
 
 ENVIRONMENT_ARCH = "WAVE_DEFAULT_ARCH"
@@ -98,8 +99,8 @@ class WaveCompileOptions:
 
     subs: values of symbols, by symbol or name. dynamic_symbols: symbols given at run time, in the order of the ABI.
     target: such as "gfx942"; by default `get_default_arch()`. func_name: the kernel's name in machine code, by default
-    the function's. debug: line tables in the code. Other options of the Wave language are accepted: each warns once and
-    says what does the same, or how it is.
+    the function's. debug: line tables in the code. cache: False compiles anew and keeps nothing. Other options of
+    the Wave language are accepted: each warns once and says what does the same, or how it is.
     """
 
     subs: Mapping[sympy.Symbol | str, Any] = field(default_factory=dict)
@@ -107,6 +108,7 @@ class WaveCompileOptions:
     target: str = field(default_factory=get_default_arch)
     func_name: str | None = None
     debug: bool = False
+    cache: bool = True
 
     def __init__(self, **options: Any) -> None:
         known = {f.name: f for f in dataclasses.fields(self)}
@@ -121,6 +123,26 @@ class WaveCompileOptions:
             if name not in options:
                 made = entry.default_factory is not dataclasses.MISSING
                 setattr(self, name, entry.default_factory() if made else entry.default)  # type: ignore[misc]
+
+    def in_key(self) -> dict[str, object]:
+        """What of the options a cache key needs besides the traced program, as plain data: all that is not in its text.
+        A field added to this class is in the key unless it is listed here."""
+        rest = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _IN_PROGRAM}
+        rest["parameters"] = {str(k): v for k, v in self.subs.items() if str(k).startswith("$")}
+        return {name: _plain(value) for name, value in rest.items()}
+
+
+_IN_PROGRAM = ("subs", "dynamic_symbols", "target", "func_name", "cache")
+"""Options whose whole effect is in the text of the traced program, or which have none on what is made."""
+
+
+def _plain(value: object) -> object:
+    """As data that json writes the same each time."""
+    if isinstance(value, Mapping):
+        return sorted((str(k), _plain(v)) for k, v in value.items())
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
@@ -145,8 +167,13 @@ class CompiledKernel:
         self._kernel = kernel
         self.name = options.func_name or kernel.name
         module = kernel.trace(options.subs, options.dynamic_symbols, options.target, self.name)
-        self._compiled = driver.compile_module(module, keep=driver.EMIT, debug=options.debug)
         self.target: str = targets.get(options.target).name
+        try:
+            self._compiled = cached.compile_cached(
+                module, self.target, debug=options.debug, use_cache=options.cache, options=options.in_key()
+            )
+        except cache.CacheError as error:
+            raise source.error(str(error)) from None
 
     @property
     def asm(self) -> str:
@@ -211,4 +238,24 @@ def wave_compile(options: WaveCompileOptions, kernel: WaveKernel) -> CompiledKer
     """Compile a kernel. Raises CompileError, located at the user's line."""
     if not isinstance(kernel, WaveKernel):
         raise source.error(f"wave_compile(options, kernel) takes a function decorated by tkw.wave, not {kernel!r}")
-    return CompiledKernel(kernel, options)
+    known = _known_as(options, kernel)
+    made = kernel.compiled.get(known) if known is not None else None
+    if made is None:
+        made = CompiledKernel(kernel, options)
+        if known is not None:
+            while len(kernel.compiled) >= cached.IN_MEMORY:
+                kernel.compiled.pop(next(iter(kernel.compiled)))
+            kernel.compiled[known] = made
+    return made
+
+
+def _known_as(options: WaveCompileOptions, kernel: WaveKernel) -> Hashable:
+    """What the result depends on, so that the same compilation is not even traced again; None: not known."""
+    if not options.cache or not cache.is_on():
+        return None
+    values = [getattr(options, f.name) for f in dataclasses.fields(options)]
+    try:
+        inputs = fingerprint(values, kernel.function, kernel.constraints, kernel.parameters)
+    except NoFingerprint:
+        return None
+    return inputs, cache.default_folder(), cache_key.key_of("", {})

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
+from typing import TYPE_CHECKING
 
 import sympy
 from mlir import ir
@@ -26,6 +27,9 @@ from .constraints import Constraint, TilingConstraint
 from .elementwise import broadcast_to
 from .trace import Trace
 from .values import MemoryValue, Value
+
+if TYPE_CHECKING:
+    from .compile import CompiledKernel
 
 Annotation = MemoryType | DataType | SymbolBindType
 
@@ -49,6 +53,8 @@ class WaveKernel:
         self.__name__ = function.__name__
         self.position = source.function_position(function)
         self.parameters = _parameters(function, scope, self.position)
+        self.compiled: dict[Hashable, CompiledKernel] = {}
+        """What `wave_compile` made of it in this process, by what it depended on."""
 
     def __call__(self, *_: object) -> None:
         raise source.error(
