@@ -14,6 +14,7 @@ from wave_mlir.compiler.lane_access import (
     make_mask,
     mask_expr,
     names_of,
+    symbol_values_of,
     width_of,
     with_parts,
 )
@@ -79,8 +80,8 @@ class _Masker:
     def _joined(self, op: ir.Operation, predicate: Expr, width: int) -> ir.Value:
         given = op.opview.mask
         own = None if given is None else mask_expr(given)
-        if own is not None and set(own.symbols) <= set(names_of(op)) | _free(own):
-            return make_mask(Expr.and_(own, predicate), width, op)
+        if own is not None and _agree(own, given.owner.operation, predicate, op):
+            return make_mask(Expr.and_(own, predicate), width, given.owner.operation, op)
         return both(given, make_mask(predicate, width, op))
 
     def _conditions(self, coordinate: Expr, extent: Expr, width: int) -> tuple[Expr, ...]:
@@ -93,9 +94,12 @@ class _Masker:
         return self._open[key]
 
 
-def _free(expr: Expr) -> set[str]:
-    """Symbols that need no operand: all but trip counters."""
-    return {s for s in expr.symbols if not s.startswith("iv.")}
+def _agree(own: Expr, mask: ir.Operation, predicate: Expr, op: ir.Operation) -> bool:
+    """Whether the symbols of the mask's predicate and of the access's mean the same where the two are joined."""
+    values, others = (dict(zip(names_of(o), symbol_values_of(o), strict=True)) for o in (mask, op))
+    return all(n not in others or others[n] == values.get(n) for n in own.symbols) and all(
+        n not in values or values[n] == others.get(n) for n in predicate.symbols
+    )
 
 
 def _holds(condition: Expr, facts: Facts) -> bool:

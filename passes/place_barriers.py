@@ -17,7 +17,8 @@ class PlaceBarriers(Pass):
     """Place the fewest barriers that separate LDS accesses of different waves, one of which writes.
 
     For each LDS buffer, read after write, write after read and write after write are separated: in program order, and
-    around each loop from one trip to the next. The user's own barriers count. No barrier is placed in a conditional.
+    around each loop from one trip to the next. The user's own barriers count. No barrier is placed in a conditional unless
+    all lanes of the workgroup provably agree on its condition.
     In a kernel with one wave there is no hazard between waves; a `wave.wave_fence`, which is no instruction, keeps
     the order of the accesses there.
 
@@ -48,7 +49,7 @@ def _place(kernel: ir.OpView) -> None:
     program = Program.of(kernel.operation, BARRIERS if several else (*BARRIERS, *FENCES))
     intervals = program.intervals()
     given = {n.number for n in program.nodes if n.synchronises}
-    allowed = {n.number for n in program.nodes if program.may_place(n.number)}
+    allowed = {n.number for n in program.nodes if not several or program.may_place(n.number)}
     # A barrier that is an op itself serves the intervals that include its own place.
     points = stab(intervals, given, allowed)
     if points is None:

@@ -199,7 +199,7 @@ class _Splitter:
         here = predicate.subs({"el": at}).simplify(facts)
         if here.constant_value is not None and here.constant_value != 0:
             return None
-        return make_mask(here, size, mask.owner.operation, at)
+        return make_mask(here, size, mask.owner.operation, at=at)
 
 
 def _varying_of(op: ir.Operation) -> frozenset[str]:

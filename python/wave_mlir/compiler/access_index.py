@@ -77,7 +77,7 @@ def _mapped(info: KernelInfo, op: ir.Operation, coordinates: dict[str, Expr], na
                     f"position along {dim} must be the iterator of {dim}",
                 )
     reserved = {*iterators, *(f"d{i}" for i in range(len(mapping.dynamic))), *names}
-    return [info.resolve(e, reserved).subs(iterators) for e in mapping.memory]
+    return [info.on_hardware(info.resolve(e, reserved)).subs(iterators) for e in mapping.memory]
 
 
 def dims_of_memory(info: KernelInfo, op: ir.Operation, tile: TileType, memory: MemoryType) -> list[str]:
@@ -151,7 +151,8 @@ def make_mask(op: ir.Operation, predicate: Expr, values: dict[str, ir.Value], ty
 
 
 def resolve_expressions(info: KernelInfo, op: ir.Operation) -> None:
-    """Replace static symbols in an op's expressions by their values; `self_index` becomes `apply_expr`."""
+    """Replace static symbols in an op's expressions by their values, and the program's workgroup ids by those of the
+    hardware; `self_index` becomes `apply_expr`."""
     if op.name == "wave.self_index":
         _self_index(info, op)
         return
@@ -161,7 +162,7 @@ def resolve_expressions(info: KernelInfo, op: ir.Operation) -> None:
     facts = info.facts_for(names)
 
     def resolve(expr: Expr) -> Expr:
-        return info.resolve(expr, names).simplify(facts)
+        return info.on_hardware(info.resolve(expr, names)).simplify(facts)
 
     for name, attribute in list(op.attributes.items()):
         if isinstance(attribute, Expr):

@@ -148,6 +148,8 @@ class Expander:
             return rechunk(held, width).chunks[chunk]
         single = rechunk(held, 1).chunks
         numbers = [_register_without(layout, own, chunk * width + i) for i in range(width)]
+        if len(set(numbers)) == 1:  # one element stands for all, so that an access stays as wide as it is
+            return single[numbers[0]]
         return concatenate([single[number] for number in numbers])
 
     def _read(self, op: ir.Operation) -> bool:

@@ -306,6 +306,12 @@ class KernelInfo:
             remapped[axis] = self.resolve(equation).subs(own)
         return remapped
 
+    def on_hardware(self, expr: Expr) -> Expr:
+        """An expression of the program, whose `wg.*` are the program's workgroup ids, over those of the hardware."""
+        if not any(s.startswith("wg.") for s in expr.symbols):
+            return expr
+        return expr.subs({f"wg.{name}": self.workgroup_ids[i] for i, name in enumerate(AXES)})
+
     # --- positions ---
 
     def trips(self, dim: str, bound: Names = ()) -> Expr:
@@ -327,12 +333,11 @@ class KernelInfo:
         if workgroup := self._workgroup.get(dim):
             position = self.workgroup_ids[workgroup.axis]
             if workgroup.fn is not None:
-                ids = {f"wg.{name}": self.workgroup_ids[i] for i, name in enumerate(AXES)}
-                position = self.resolve(workgroup.fn, bound).subs(ids)
+                position = self.on_hardware(self.resolve(workgroup.fn, bound))
             base = position * self.resolve(workgroup.tile, bound)
         if tiling := self._tiling.get(dim):
             if tiling.start is not None:
-                base = base + self.resolve(tiling.start, bound)
+                base = base + self.on_hardware(self.resolve(tiling.start, bound))
             if f"iv.{dim}" in bound:
                 base = base + Expr.symbol(f"iv.{dim}") * self.tile_extent(dim)
         return base

@@ -179,8 +179,13 @@ class LayoutSolver:
             self._tie([value, main])
         else:
             self._link(main, value, lambda spec: spec.fit(dims))
-            self._link(value, main, lambda spec: spec)
+            self._link(value, main, lambda spec: self._widened(spec, tile_dims(main.type)))
         self._require(op, value, main)
+
+    def _widened(self, spec: Spec, dims: Sequence[str]) -> Spec | None:
+        """The layout with further dims, if they have one element each."""
+        new = [d for d in dims if d not in spec.dims]
+        return spec.fit([*spec.dims, *new]) if all(self.info.tile_extent(d) == 1 for d in new) else None
 
     def _access(self, op: ir.Operation) -> None:
         value = op.results[0] if op.name == "wave.read" else op.operands[0]
@@ -227,6 +232,8 @@ class LayoutSolver:
         dim = op.attributes["dim"].value
         self._tie([result, *segments(op)[1]])
         self._link(source, result, lambda spec: spec.drop([dim]))
+        if self.info.tile_extent(dim) == 1:
+            self._link(result, source, lambda spec: spec.fit(tile_dims(source.type)))
 
     def _topk(self, op: ir.Operation) -> None:
         self._tie(op.results)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from .uniform import Uniform
+
 _READS = ("wave.read",)
 _WRITES = ("wave.write",)
 BARRIERS = ("wave.shared_memory_barrier",)
@@ -60,6 +62,7 @@ class Program:
 
     nodes: list[Node] = field(default_factory=list)
     _serving: dict[frozenset[int], int] = field(default_factory=dict)
+    _uniform: dict[int, bool] = field(default_factory=dict)
 
     @staticmethod
     def of(kernel: ir.Operation, synchronising: tuple[str, ...]) -> Program:
@@ -83,8 +86,14 @@ class Program:
         return [self.nodes[n] for n in node.parents if self.nodes[n].op.name == "wave.iterate"]
 
     def may_place(self, number: int) -> bool:
-        """Whether a barrier may stand before this op: not inside a conditional, whose body not all waves may enter."""
-        return all(self.nodes[p].op.name != "wave.conditional" for p in self.nodes[number].parents)
+        """Whether a barrier may stand before this op: not inside a conditional whose body not all waves may enter."""
+        around = [self.nodes[p] for p in self.nodes[number].parents]
+        return all(self._all_enter(node) for node in around if node.op.name == "wave.conditional")
+
+    def _all_enter(self, conditional: Node) -> bool:
+        if conditional.number not in self._uniform:
+            self._uniform[conditional.number] = Uniform().condition(conditional.op)
+        return self._uniform[conditional.number]
 
     def _served(self, producer: Node, consumer: Node) -> int:
         """The points where a barrier is surely executed when producer and consumer are, as bits."""

@@ -71,6 +71,8 @@ class Outside:
             return self._cast(op, dim)
         if name == "wave.select":
             return self._select(op, dim)
+        if name == "wave.reduce":
+            return self._reduce(op, dim)
         if name in _FOLD or name in _KEEPS_ZERO:
             values = [self.value(v, dim) for v in op.operands]
             if any(v is None for v in values):
@@ -90,6 +92,13 @@ class Outside:
             return self.value(op.operands[2], dim)
         values = [self.value(v, dim) for v in op.operands[1:]]
         return values[0] if values[0] is not None and values[0] == values[1] else None
+
+    def _reduce(self, op: ir.Operation, dim: str) -> Number | None:
+        """Along a dim that is kept: the sum of zeros, the greatest or least of equal numbers."""
+        sources, accs, *_ = segments(op)
+        values = {self.value(v, dim) for v in (*sources, *accs)}
+        value = values.pop() if len(values) == 1 else None
+        return value if value == 0 or "sum" not in str(op.attributes["kind"]) else None
 
     def _reads_zero(self, op: ir.Operation, dim: str) -> bool:
         """Whether every place outside is outside of the memory too, or masked."""

@@ -63,10 +63,21 @@ def _mma_shapes(lhs: Value, rhs: Value, acc: Value) -> None:
         )
 
 
+def _summed_alone(value: Value, other: Value, acc: Value) -> Value:
+    """The operand without dims that neither the other one nor acc has: they are summed over before.
+
+    Such a dim has one element a workgroup as a rule: the head of keys that all query heads of a tile share.
+    """
+    for name in [d for d in value.dims if d not in other.dims and d not in acc.dims]:
+        value = _reduce_along("sum", [value], name, None, False)
+    return value
+
+
 def mma(lhs: Value, rhs: Value, acc: Value, mma_type: MmaLike | None = None) -> Value:
     """`lhs * rhs^T + acc`: a sum over the dims that lhs and rhs share and acc lacks."""
     trace = current("mma")
     a, b, c = (want_value(v, "mma") for v in (lhs, rhs, acc))
+    a, b = _summed_alone(a, b, c), _summed_alone(b, a, c)
     if a.dtype.mlir != b.dtype.mlir and not (a.dtype.bits == 8 and b.dtype.bits == 8):
         raise source.error(f"mma: operands of {a.dtype} and {b.dtype}; make them equal with tkw.cast")
     _mma_shapes(a, b, c)
@@ -120,11 +131,17 @@ def _reduce(
         if set(start.dims) > set(kept):  # the result is repeated along the dims that only acc has
             return binary(_JOIN[kind], start, _reduce(kind, src, None, dim, block))
         start = broadcast_to(start, kept)
+    return _reduce_along(kind, values, name, start, block)
+
+
+def _reduce_along(kind: str, values: Sequence[Value], dim: str, start: Value | None, block: bool) -> Value:
+    trace = current(kind)
+    kept = tuple(d for d in values[0].dims if d != dim)
     with source.location():
         result = builders.reduce(
             ops.ReduceKind[kind.capitalize()],
             [v.ir for v in values],
-            name,
+            dim,
             trace.tile_type(kept, values[0].dtype),
             acc=None if start is None else start.ir,
             block=block,

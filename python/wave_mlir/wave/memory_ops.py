@@ -179,7 +179,7 @@ def _target(
         return broadcast_to(value, target.dims), target, None, []
     attribute, dims = _mapping(trace, mapping, target, mapping.inputs, mapping.outputs, dynamic)
     _forget_iterators(trace, mapping)
-    if set(dims) != set(value.dims):
+    if not set(value.dims) <= set(dims):
         raise source.error(
             f"{what}: the mapping is of a tile [{', '.join(dims)}], and the value is [{', '.join(value.dims)}]"
         )
