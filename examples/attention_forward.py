@@ -22,7 +22,7 @@ from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE, SHARED_ADDRESS_S
 from wave_mlir.wave.compile import WaveCompileOptions, wave_compile
 from wave_mlir.wave.constraints import MMAType
 
-# B query heads (of all sequences), B_KV heads of keys; M queries, K2 keys; K1 and N: a head's size in Q, K and in V.
+# B query heads (of all sequences), B_KV heads of keys; M queries, K2 keys; K1, N: sizes of a head in Q, K and in V.
 B, B_KV, M, N, K1, K2 = tkl.sym.B, tkl.sym.B_KV, tkl.sym.M, tkl.sym.N, tkl.sym.K1, tkl.sym.K2
 BLOCK_B, BLOCK_M, BLOCK_N, BLOCK_K2 = tkl.sym.BLOCK_B, tkl.sym.BLOCK_M, tkl.sym.BLOCK_N, tkl.sym.BLOCK_K2
 SPACE = tkl.sym.ADDRESS_SPACE

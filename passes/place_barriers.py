@@ -17,8 +17,8 @@ class PlaceBarriers(Pass):
     """Place the fewest barriers that separate LDS accesses of different waves, one of which writes.
 
     For each LDS buffer, read after write, write after read and write after write are separated: in program order, and
-    around each loop from one trip to the next. The user's own barriers count. No barrier is placed in a conditional unless
-    all lanes of the workgroup provably agree on its condition.
+    around each loop from one trip to the next. The user's own barriers count. No barrier is placed in a conditional,
+    unless all lanes of the workgroup provably agree on its condition.
     In a kernel with one wave there is no hazard between waves; a `wave.wave_fence`, which is no instruction, keeps
     the order of the accesses there.
 

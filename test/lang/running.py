@@ -44,3 +44,13 @@ def check(
             else:
                 np.testing.assert_array_equal(given[number], want)
     return made
+
+
+def check_machine(
+    made: CompiledKernel, args: Sequence, expected: Mapping[int, np.ndarray], tolerance: float, seed: int
+):
+    """Run the machine code, all checks on, waves in an order drawn from `seed`. expected: by argument number."""
+    given = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    made._compiled.run_isa(*given, seed=seed)
+    for number, want in expected.items():
+        np.testing.assert_allclose(given[number].astype(np.float64), want, rtol=0, atol=tolerance)

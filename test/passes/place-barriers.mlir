@@ -89,3 +89,28 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// In a conditional that all waves enter alike a barrier may stand: what %n holds is the same for every lane.
+// CHECK-LABEL: @uniform_conditional(
+// CHECK:       wave.conditional
+// CHECK-NEXT:    wave.write
+// CHECK-NEXT:    wave.shared_memory_barrier
+// CHECK-NEXT:    wave.read
+// CHECK:       wave.return
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @uniform_conditional(%n: !wave.memory<[4], i32, global>, %a: !wave.memory<[256], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate : !wave.memory<[128], f32, shared>
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    %length = wave.read %n index [wg.x] : !wave.memory<[4], i32, global> -> vector<1xi32>
+    wave.conditional [T gt 0] symbols(T = %length : vector<1xi32>) {
+      wave.write %zero, %l index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, shared>
+      %v = wave.read %l index [127 - wave.x * 64 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+      wave.write %v, %a index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[256], f32, global>
+      wave.yield
+    }
+    wave.return
+  }
+}
