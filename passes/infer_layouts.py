@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
-from wave_mlir.compiler.access_index import place_access, resolve_expressions
+from wave_mlir.compiler.access_index import place_access, resolve_expressions, settle_allocations
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.layout_solver import FREE, LayoutSolver, Requirement
 from wave_mlir.compiler.layout_spec import Spec
@@ -35,7 +35,9 @@ class InferLayouts(Pass):
     The index of an access has one expression per memory dim, with static symbols replaced by their values: position of
     the workgroup (reordering and `fn` applied) and of the loop, plus `at.DIM`. Mappings are folded into it; a dynamic
     value becomes the symbol `d0`, `d1` …, whose value is a tile with the layout of the access restricted to its dims.
-    Where the memory's extents do not imply that a point is inside the dims' extents, the access gets a mask.
+    In a buffer that holds one tile of a dim (`distributed`) the position is that in the tile, and the buffer's type
+    becomes what is allocated. Where the memory's extents do not imply that a point is inside the dims' extents, the
+    access gets a mask.
     `self_index` becomes `apply_expr`. `trips`, conditions and other expressions get their static symbols replaced too.
 
     Requires typed form, establishes placed form. Selects for operands of MMAs and reductions are inserted by
@@ -55,6 +57,7 @@ class InferLayouts(Pass):
                     place_access(info, op)
                 else:
                     resolve_expressions(info, op)
+            settle_allocations(info, list(walk(body_of(kernel))))
 
 
 class _Placer:

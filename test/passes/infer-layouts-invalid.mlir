@@ -50,3 +50,32 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// A buffer smaller than the tile that is written to it.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%t: !wave.memory<[M], i32, global>) symbols {M = 256, B = 64}
+      constraints [#wave.workgroup<M, B, x>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-note@+1 {{the buffer is allocated here}}
+    %l = wave.allocate distributed [B floordiv 2] : !wave.memory<[M], i32, shared>
+    %i = wave.read %t : !wave.memory<[M], i32, global> -> !wave.tile<[M], i32>
+    // expected-error@+1 {{the tile has 64 elements along M and the buffer 32; allocate at least as many in its distributed shape}}
+    wave.write %i, %l : !wave.tile<[M], i32>, !wave.memory<[M], i32, shared>
+    wave.return
+  }
+}
+
+// -----
+
+// A buffer whose size is not known.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%t: !wave.memory<[M], i32, global>) symbols {B = 64} dynamic [M]
+      constraints [#wave.workgroup<M, B, x>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{the shape of a buffer is M, which is known at run time only (M); bind it in 'symbols {…}'}}
+    %l = wave.allocate distributed [M] : !wave.memory<[M], i32, shared>
+    %i = wave.read %t : !wave.memory<[M], i32, global> -> !wave.tile<[M], i32>
+    wave.write %i, %l : !wave.tile<[M], i32>, !wave.memory<[M], i32, shared>
+    wave.return
+  }
+}

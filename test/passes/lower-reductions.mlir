@@ -46,3 +46,21 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Each element of a lane's vector has its own place in LDS.
+// CHECK-LABEL: @wide(
+// CHECK:         %[[L:.*]] = wave.allocate : !wave.memory<[2, 256], f32, shared>
+// CHECK:         wave.write %{{.*}}, %[[L]] index [wave.x, lane * 4 + el]
+// CHECK:         wave.read %[[L]] index [0, lane * 4 + el]
+// CHECK:         wave.read %[[L]] index [1, lane * 4 + el]
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @wide(%x: !wave.memory<[512], f32, global>) symbols {K = 512, B = 512}
+      constraints [#wave.workgroup<K, B, x>, #wave.wave<K, 256>, #wave.hardware<threads_per_wave = 64>] {
+    %a = wave.read %x index [wave.x * 256 + lane * 4 + el] : !wave.memory<[512], f32, global> -> vector<4xf32>
+    %s = wave.reduce max %a along K block {wave.waves = [array<i64: 0, 2, 1>]} : vector<4xf32> -> vector<4xf32>
+    wave.write %s, %x index [wave.x * 256 + lane * 4 + el] : vector<4xf32>, !wave.memory<[512], f32, global>
+    wave.return
+  }
+}

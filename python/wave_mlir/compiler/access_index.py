@@ -45,13 +45,17 @@ def place_access(info: KernelInfo, op: ir.Operation) -> None:
     for i, dynamic in enumerate(dynamic_values(op)):
         values[f"d{i}"] = dynamic
     coordinates = {d: coordinate(info, d, names) for d in value.type.dims}
+    local = {d: Expr.symbol(f"at.{d}") for d in value.type.dims}
     if op.name == "wave.scatter_add":
-        coordinates[op.attributes["dim"].value] = Expr.symbol("d0")
+        coordinates[op.attributes["dim"].value] = local[op.attributes["dim"].value] = Expr.symbol("d0")
         values["d0"] = op.operands[1]
+    places = [local if is_local else coordinates for is_local in _tiles_only(info, memory)]
     if "mapping" in op.attributes:
-        index = _mapped(info, op, coordinates, names)
+        index = _mapped(info, op, places, names)
     else:
-        index = [coordinates[d] for d in dims_of_memory(info, op, value.type, memory.type)]
+        dims = dims_of_memory(info, op, value.type, memory.type)
+        _check_room(info, op, memory, dims)
+        index = [place[d] for place, d in zip(places, dims, strict=True)]
     facts = info.facts_for(names)
     index = [e.simplify(facts) for e in index]
     conditions = _not_implied(info, op, value.type, memory.type, index, coordinates, names)
@@ -65,9 +69,62 @@ def place_access(info: KernelInfo, op: ir.Operation) -> None:
     with_symbols(op, kept, {"index": ir.ArrayAttr.get(index), "mapping": None}, groups)
 
 
-def _mapped(info: KernelInfo, op: ir.Operation, coordinates: dict[str, Expr], names: list[str]) -> list[Expr]:
+# --- buffers that hold a part of their memory ---
+
+
+def _allocation(memory: ir.Value) -> ir.Operation | None:
+    """The `wave.allocate` of a buffer with a distributed shape."""
+    if isinstance(memory, ir.BlockArgument) or memory.owner.operation.name != "wave.allocate":
+        return None
+    allocate = memory.owner.operation
+    return allocate if "distributed" in allocate.attributes else None
+
+
+def _held(info: KernelInfo, allocate: ir.Operation) -> list[int]:
+    """What is really allocated along each dim."""
+    try:
+        return [info.static_value(e, "the shape of a buffer") for e in allocate.attributes["distributed"]]
+    except PassError as e:
+        raise PassError(allocate, e.message) from None
+
+
+def _tiles_only(info: KernelInfo, memory: ir.Value) -> list[bool]:
+    """For each dim of a memory whether it holds one tile at a time: a position in it is then one in the tile."""
+    shape = list(memory.type.shape)
+    allocate = _allocation(memory)
+    if allocate is None:
+        return [False] * len(shape)
+    whole = [info.resolve(extent).constant_value for extent in shape]
+    return [n != held for n, held in zip(whole, _held(info, allocate), strict=True)]
+
+
+def _check_room(info: KernelInfo, op: ir.Operation, memory: ir.Value, dims: Sequence[str]) -> None:
+    allocate = _allocation(memory)
+    if allocate is None:
+        return
+    local = _tiles_only(info, memory)
+    for dim, held, is_local in zip(dims, _held(info, allocate), local, strict=True):
+        if is_local and held < info.tile_extent(dim):
+            raise PassError(
+                op,
+                f"the tile has {info.tile_extent(dim)} elements along {dim} and the buffer {held}; allocate at least "
+                "as many in its distributed shape",
+            ).note(allocate.location, "the buffer is allocated here")
+
+
+def settle_allocations(info: KernelInfo, ops: Sequence[ir.Operation]) -> None:
+    """The type of a buffer says what is really allocated, once its accesses have their index."""
+    for op in ops:
+        if op.name == "wave.allocate" and "distributed" in op.attributes:
+            memory = MemoryType(op.results[0].type)
+            shape = [Expr.constant(n) for n in _held(info, op)]
+            op.results[0].set_type(MemoryType.get(shape, memory.element_type, memory.space, memory.strides))
+            del op.attributes["distributed"]
+
+
+def _mapped(info: KernelInfo, op: ir.Operation, places: Sequence[dict[str, Expr]], names: list[str]) -> list[Expr]:
+    """The coordinate along each memory dim; `places` has, for each of these, the coordinates of the tile's point."""
     mapping = op.attributes["mapping"]
-    iterators = {name: coordinates[dim] for dim, name in mapping.iterators.items()}
     for number, position in enumerate(mapping.dynamic):
         for dim, expr in position.items():
             if expr.name is None or expr.name != mapping.iterators.get(dim):
@@ -76,8 +133,12 @@ def _mapped(info: KernelInfo, op: ir.Operation, coordinates: dict[str, Expr], na
                     f"dynamic value d{number} is taken at {dim} = {expr}; a lane has only its own elements, so the "
                     f"position along {dim} must be the iterator of {dim}",
                 )
-    reserved = {*iterators, *(f"d{i}" for i in range(len(mapping.dynamic))), *names}
-    return [info.on_hardware(info.resolve(e, reserved)).subs(iterators) for e in mapping.memory]
+    named = mapping.iterators.items()
+    reserved = {*mapping.iterators.values(), *(f"d{i}" for i in range(len(mapping.dynamic))), *names}
+    return [
+        info.on_hardware(info.resolve(e, reserved)).subs({name: place[dim] for dim, name in named})
+        for e, place in zip(mapping.memory, places, strict=True)
+    ]
 
 
 def dims_of_memory(info: KernelInfo, op: ir.Operation, tile: TileType, memory: MemoryType) -> list[str]:

@@ -32,10 +32,14 @@ def _llvm():
     return binding
 
 
+FEATURES = "-unaligned-access-mode"
+"""Accesses that the passes cut at their alignment stay so: LLVM may join them to aligned ones only."""
+
+
 @cache
 def _target_machine(triple: str, cpu: str):
     found = _llvm().Target.from_triple(triple)
-    return found.create_target_machine(cpu=cpu, opt=OPTIMIZATION_LEVEL, reloc="pic")
+    return found.create_target_machine(cpu=cpu, features=FEATURES, opt=OPTIMIZATION_LEVEL, reloc="pic")
 
 
 def llvm_version() -> tuple[int, ...]:

@@ -148,6 +148,8 @@ class ReductionLowering:
             buffer = ir.Operation.create("wave.allocate", [memory]).results[0]
         own = Expr.symbol(f"wave.{'xyz'[axis]}")
         column = Expr.symbol("lane") * width
+        if width > 1:
+            column = column + Expr.symbol("el")
         self._access("wave.write", [value, buffer], [], [self._row(axis, own, counts), column])
         digit = own // stride % extent * stride
         parts = []
