@@ -54,6 +54,7 @@ lint: $(VENV)/with-test
 docs: $(VENV)/built
 	@$(PY) tools/pass_docs.py --write
 	@$(PY) tools/dialect_docs.py --write
+	@$(PY) tools/error_docs.py --write
 
 # make dev    build again in place, file by file, with packages that are in .venv already
 dev:

@@ -95,7 +95,7 @@ class _Binder:
             raise PassError(
                 op,
                 f"this loop walks dim {axis}, but no tiling constraint says in which steps; add "
-                f"#wave.tiling<{axis}, tile> to the kernel's constraints",
+                f"#wave.tiling<{axis}, tile> to the kernel's constraints (in Python: TilingConstraint({axis}, tile))",
             )
         trips = tiling.iters
         if trips is None:
@@ -104,6 +104,7 @@ class _Binder:
         if step is not None:
             trips = Expr.ceildiv(trips, step)
         trips, names = scope.expand(trips)
+        scope.require(op, trips)
         attributes: dict[str, ir.Attribute | None] = {"trips": trips, "has_iv": ir.UnitAttr.get(), "step": None}
         loop = with_symbols(op, {n: scope.value(n) for n in names}, attributes)
         position = _add_counter(loop)

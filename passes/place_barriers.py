@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mlir import ir
 from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.kernel_info import KernelInfo
-from wave_mlir.compiler.lds_hazards import BARRIERS, FENCES, Interval, Program, stab
+from wave_mlir.compiler.lds_hazards import BARRIERS, FENCES, MEETINGS, Interval, Program, stab
 from wave_mlir.compiler.pass_registry import Pass, register_pass
 
 
@@ -34,6 +34,9 @@ class PlaceBarriers(Pass):
         %y = wave.read %lds index […] : …
 
     Accesses to one buffer are taken to overlap. Direct copies to LDS get a barrier that waits for them.
+
+    A barrier that the user put in a conditional whose condition is made from the lane's or wave's own number is an
+    error: waves that do not enter it would leave the others waiting.
     """
 
     def run(self, module: ir.Module) -> None:
@@ -47,6 +50,8 @@ def _place(kernel: ir.OpView) -> None:
     x, y, z = KernelInfo.of(kernel).block_waves
     several = x * y * z > 1
     program = Program.of(kernel.operation, BARRIERS if several else (*BARRIERS, *FENCES))
+    if several:
+        _check_given(program)
     intervals = program.intervals()
     given = {n.number for n in program.nodes if n.synchronises}
     allowed = {n.number for n in program.nodes if not several or program.may_place(n.number)}
@@ -63,6 +68,18 @@ def _place(kernel: ir.OpView) -> None:
                 ir.Operation.create("wave.shared_memory_barrier", [], [], attributes)
             else:
                 ir.Operation.create("wave.wave_fence", [], [])
+
+
+def _check_given(program: Program) -> None:
+    """The user's own barriers are where all waves come."""
+    for node in program.nodes:
+        if node.op.name in MEETINGS and (conditional := program.split(node)) is not None:
+            error = PassError(
+                node.op,
+                "this barrier is in a conditional that waves may enter differently, and a wave that stays out would "
+                "leave the others waiting; move it out, or decide by a value that all lanes of the workgroup share",
+            )
+            raise error.note(conditional.op, "its condition depends on the lane or wave")
 
 
 def _asynchronous(program: Program) -> bool:

@@ -35,3 +35,61 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @barrier_of_some_waves(%n: !wave.memory<[128], i32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-note@+1 {{its condition depends on the lane or wave}}
+    wave.conditional [wave.x eq 0] {
+      // expected-error@+1 {{this barrier is in a conditional that waves may enter differently, and a wave that stays out would leave the others waiting; move it out, or decide by a value that all lanes of the workgroup share}}
+      wave.workgroup_barrier
+      wave.yield
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// The condition comes from data at the lane's own place, through arithmetic.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @barrier_by_data(%n: !wave.memory<[128], i32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %one = arith.constant dense<1> : vector<1xi32>
+    %own = wave.read %n index [wave.x * 64 + lane] : !wave.memory<[128], i32, global> -> vector<1xi32>
+    %length = arith.addi %own, %one : vector<1xi32>
+    // expected-note@+1 {{its condition depends on the lane or wave}}
+    wave.conditional [T gt 0] symbols(T = %length : vector<1xi32>) {
+      // expected-error@+1 {{this barrier is in a conditional}}
+      wave.shared_memory_barrier
+      wave.yield
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// Barriers that are allowed: all waves agree, or may agree after an exchange, which only a run can tell.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @barriers_that_all_reach(%n: !wave.memory<[128], i32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %shared = wave.read %n index [wg.x] : !wave.memory<[128], i32, global> -> vector<1xi32>
+    wave.conditional [T gt 0] symbols(T = %shared : vector<1xi32>) {
+      wave.workgroup_barrier
+      wave.yield
+    }
+    %l = wave.allocate : !wave.memory<[128], i32, shared>
+    %own = wave.read %n index [wave.x * 64 + lane] : !wave.memory<[128], i32, global> -> vector<1xi32>
+    wave.write %own, %l index [wave.x * 64 + lane] : vector<1xi32>, !wave.memory<[128], i32, shared>
+    wave.shared_memory_barrier
+    %exchanged = wave.read %l index [127 - wave.x * 64 - lane] : !wave.memory<[128], i32, shared> -> vector<1xi32>
+    wave.conditional [T gt 0] symbols(T = %exchanged : vector<1xi32>) {
+      wave.workgroup_barrier
+      wave.yield
+    }
+    wave.return
+  }
+}

@@ -78,7 +78,8 @@ def _check_duplicates(info: KernelInfo) -> None:
             raise PassError(
                 info.kernel,
                 f"dims {owners[workgroup.axis]} and {workgroup.dim} are both distributed along grid dim {name}; give "
-                f"one of them another grid dim, or mark the one that rides along as 'secondary'",
+                f"one of them another grid dim, or mark the one that rides along as 'secondary' "
+                f"(in Python: primary=False)",
             )
         owners[workgroup.axis] = workgroup.dim
     for workgroup in constraints.workgroup:
@@ -162,7 +163,8 @@ def _check_written(info: KernelInfo, op: ir.Operation) -> None:
         if info.wave_of(dim) is not None and info.workgroup_of(dim) is None and info.tiling_of(dim) is None:
             raise PassError(
                 op,
-                f"dim {dim} is divided among waves but not among workgroups; add #wave.workgroup<{dim}, tile, axis>",
+                f"dim {dim} is divided among waves but not among workgroups; add #wave.workgroup<{dim}, tile, axis> "
+                f"(in Python: WorkgroupConstraint({dim}, tile, axis))",
             )
 
 

@@ -98,7 +98,9 @@ class KernelInfo:
         if isinstance(value, int):
             return value
         names = ", ".join(value.symbols)
-        raise self._error(f"{what} is {expr}, which is known at run time only ({names}); bind it in 'symbols {{…}}'")
+        raise self._error(
+            f"{what} is {expr}, which is known at run time only ({names}); bind it in 'symbols {{…}}' (in Python: subs)"
+        )
 
     # --- constraints of a dim ---
 
@@ -199,7 +201,12 @@ class KernelInfo:
     def _divide_among_waves(self, dim: str, wave: Wave) -> int:
         part = self.static_value(wave.tile, f"the wave's tile of dim {dim}")
         whole = self.tile_extent(dim)
-        if part <= 0 or whole % part:
+        if part <= 0:
+            raise self._error(
+                f"the wave's tile of dim {dim} is {wave.tile}, which is {part}; the workgroup's has {whole} elements: "
+                f"use fewer waves or a larger tile"
+            )
+        if whole % part:
             raise self._error(
                 f"the workgroup's tile of dim {dim} has {whole} elements, which waves of {part} do not divide; "
                 f"choose tiles so that the wave's divides the workgroup's"
@@ -318,7 +325,10 @@ class KernelInfo:
         """Trips of a loop over a tiled dim."""
         tiling = self._tiling.get(dim)
         if tiling is None or (tiling.tile is None and tiling.iters is None):
-            raise self._error(f"no tiling constraint says how a loop walks dim {dim}; add #wave.tiling<{dim}, tile>")
+            raise self._error(
+                f"no tiling constraint says how a loop walks dim {dim}; add #wave.tiling<{dim}, tile> "
+                f"(in Python: TilingConstraint({dim}, tile))"
+            )
         if tiling.iters is not None:
             return self.resolve(tiling.iters, bound)
         assert tiling.tile is not None  # by the check above

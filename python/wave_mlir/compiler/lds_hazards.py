@@ -17,6 +17,13 @@ _READS = ("wave.read",)
 _WRITES = ("wave.write",)
 BARRIERS = ("wave.shared_memory_barrier",)
 FENCES = ("wave.wave_fence",)
+MEETINGS = (
+    *BARRIERS,
+    "wave.workgroup_barrier",
+    "wave.barrier_signal",
+    "wave.barrier_wait",
+)
+"""Ops that every wave of the workgroup must come to."""
 
 
 @dataclass
@@ -89,6 +96,11 @@ class Program:
         """Whether a barrier may stand before this op: not inside a conditional whose body not all waves may enter."""
         around = [self.nodes[p] for p in self.nodes[number].parents]
         return all(self._all_enter(node) for node in around if node.op.name == "wave.conditional")
+
+    def split(self, node: Node) -> Node | None:
+        """The conditional around a node whose condition is made from a lane's or wave's own number, if there is one."""
+        around = [self.nodes[p] for p in node.parents if self.nodes[p].op.name == "wave.conditional"]
+        return next((n for n in around if Uniform().differs(n.op)), None)
 
     def _all_enter(self, conditional: Node) -> bool:
         if conditional.number not in self._uniform:

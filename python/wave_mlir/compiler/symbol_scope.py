@@ -71,7 +71,7 @@ class Scope:
             if new is not None:
                 changed[name] = new
         for dim in domain_dims(op, self.info):
-            names.update(dict.fromkeys(self._dim(dim)))
+            names.update(dict.fromkeys(self._dim(op, dim)))
         needed = [n for n in names if n not in own]
         self._check_visible(op, own, changed)
         needed.sort(key=lambda n: (not n.startswith("iv."), n))
@@ -104,17 +104,32 @@ class Scope:
             return None, names
         return MappingAttr.get(mapping.iterators, memory, dynamic), names
 
-    def _dim(self, dim: str) -> list[str]:
+    def _dim(self, op: ir.Operation, dim: str) -> list[str]:
         """Names that the position and size of a dim depend on."""
         names = [f"iv.{dim}"]
         if derived := self.info.derived(dim):
             names.append(f"iv.{derived[0]}")
         for symbol in self.info.dim_symbols(dim):
-            names += self.expand(Expr.symbol(symbol))[1]
+            expr, used = self.expand(Expr.symbol(symbol))
+            self.require(op, expr)
+            names += used
         return [n for n in names if n in self._values]
 
+    def require(self, op: ir.Operation, expr: Expr, own: Collection[str] = ()) -> None:
+        """PassError unless every symbol of an expression of `op` has a value there; `own` are the op's own."""
+        known = self._known(own)
+        for symbol in expr.symbols:
+            if "." not in symbol and symbol not in ("lane", "el") and symbol not in known:
+                raise PassError(
+                    op,
+                    f"symbol {symbol} has no value here; put wave.set_symbol {symbol} = … before this op, in its "
+                    f"region or one around it (in Python: tkw.set_symbol)",
+                )
+
+    def _known(self, own: Collection[str]) -> set[str]:
+        return self.info.definitions.keys() | set(self.info.dynamic) | self._values.keys() | set(own)
+
     def _check_visible(self, op: ir.Operation, own: Collection[str], changed: dict) -> None:
-        known = self.info.definitions.keys() | set(self.info.dynamic) | self._values.keys() | set(own)
         for name, original in op.attributes.items():
             attribute = changed.get(name, original)
             exprs: list[Expr] = []
@@ -126,13 +141,8 @@ class Scope:
             elif isinstance(attribute, MappingAttr):
                 exprs = list(attribute.memory)
                 local = {*attribute.iterators.values(), *(f"d{i}" for i in range(len(attribute.dynamic)))}
-            for symbol in (s for e in exprs for s in e.symbols if "." not in s and s not in ("lane", "el")):
-                if symbol not in known and symbol not in local:
-                    raise PassError(
-                        op,
-                        f"symbol {symbol} has no value here; put wave.set_symbol {symbol} = … before this op, in its "
-                        f"region or one around it",
-                    )
+            for expr in exprs:
+                self.require(op, expr, {*own, *local})
 
 
 def domain_dims(op: ir.Operation, info: KernelInfo) -> list[str]:

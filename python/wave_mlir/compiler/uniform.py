@@ -9,6 +9,7 @@ from mlir import ir
 from .tile_ir import bound_values, expressions
 
 _OWN = ("lane", "el")
+_ELEMENTWISE = ("arith", "vector", "math")
 _PURE = ("wave.apply_expr", "wave.scalar", "wave.mask", "wave.shuffle", "wave.read")
 
 
@@ -64,7 +65,7 @@ class Uniform:
             return self._loop(op) and self._carried(op, op.regions[0].blocks[0], number)
         if op.name == "wave.conditional":
             return self._branch(op, list(op.results).index(value))
-        if op.name.partition(".")[0] in ("arith", "vector", "math") or op.name in _PURE:
+        if op.name.partition(".")[0] in _ELEMENTWISE or op.name in _PURE:
             return self._expressions(op) and all(self.value(v) for v in op.operands if not _is_memory(v))
         return False
 
@@ -74,6 +75,23 @@ class Uniform:
         ends = [b.operations[len(b.operations) - 1].operands for region in op.regions for b in region.blocks]
         others = list(op.opview.else_values)
         return all(self.value(end[number]) for end in ends) and (not others or self.value(others[number]))
+
+    def differs(self, op: ir.Operation) -> bool:
+        """Whether the condition of a `wave.conditional` is made from the lane's or wave's own number.
+
+        That goes through arithmetic and reads, not through an exchange between lanes, after which they may agree.
+        """
+        return not self._expressions(op) or any(self._own(v) for v in _conditions(op))
+
+    def _own(self, value: ir.Value) -> bool:
+        if isinstance(value, ir.BlockArgument):
+            return False
+        op = value.owner.operation
+        if op.name.partition(".")[0] not in _ELEMENTWISE and op.name not in _PURE or op.name == "wave.shuffle":
+            return False
+        if any(_is_memory(v) and ", shared>" in str(v.type) for v in op.operands):
+            return False
+        return not self._expressions(op) or any(self._own(v) for v in op.operands if not _is_memory(v))
 
     @staticmethod
     def _expressions(op: ir.Operation) -> bool:

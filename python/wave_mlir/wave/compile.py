@@ -237,7 +237,8 @@ def _parameter_kind(kind: object) -> str:
 def wave_compile(options: WaveCompileOptions, kernel: WaveKernel) -> CompiledKernel:
     """Compile a kernel. Raises CompileError, located at the user's line."""
     if not isinstance(kernel, WaveKernel):
-        raise source.error(f"wave_compile(options, kernel) takes a function decorated by tkw.wave, not {kernel!r}")
+        given = getattr(kernel, "__name__", repr(kernel))
+        raise source.error(f"wave_compile(options, kernel) takes a function decorated by tkw.wave(…); {given} is none")
     known = _known_as(options, kernel)
     made = kernel.compiled.get(known) if known is not None else None
     if made is None:

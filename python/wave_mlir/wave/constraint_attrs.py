@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import sympy
 from mlir import ir
 
+from wave_mlir.compiler.diagnostics import CompileError
 from wave_mlir.compiler.targets import TargetError, resolve_alias
 from wave_mlir.dialect import wave as d
 from wave_mlir.lang.global_symbols import WORKGROUP_0, WORKGROUP_1, WORKGROUP_2
@@ -54,7 +55,11 @@ class ConstraintWriter:
         """All attributes, in the order given."""
         made: list[ir.Attribute] = []
         for item in self.constraints:
-            attribute = self._attribute(item)
+            try:
+                attribute = self._attribute(item)
+            except CompileError as error:  # at the kernel, not at the line that compiles it
+                message, name = error.diagnostics[0].message, type(item).__name__
+                raise source.error(message if name in message else f"{name}: {message}", self.where) from None
             if attribute is not None:
                 made.append(attribute)
         return made + self._of_derived_dims()

@@ -10,8 +10,8 @@ from wave_mlir.lang.dtypes import DataType, i1
 from wave_mlir.lang.dtypes import bool as bool_type
 
 from . import source
-from .trace import current, want_value
-from .values import Operand, Value
+from .trace import check_visible, current, want_value
+from .values import MemoryValue, Operand, Value
 
 # Operator -> op, by the kind of dtype it is of.
 _BINARY: dict[str, Callable] = {
@@ -97,7 +97,10 @@ def common_dims(values: Sequence[Value], what: str) -> tuple[str, ...]:
 
 def together(operands: Sequence[Operand], what: str) -> list[Value]:
     """The operands as tiles of one shape and dtype: numbers become tiles, narrower tiles are repeated."""
-    values = [o for o in operands if isinstance(o, Value)]
+    for operand in operands:
+        if isinstance(operand, MemoryValue):
+            want_value(operand, what)
+    values = [check_visible(o) for o in operands if isinstance(o, Value)]
     if not values:
         raise source.error(f"{what}: none of the operands is a tile")
     dtype = values[0].dtype

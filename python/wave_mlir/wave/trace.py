@@ -180,10 +180,26 @@ def current(what: str = "an operation of the language") -> Trace:
 def want_value(value: object, what: str) -> Value:
     """The operand, if it is a tile or scalar."""
     if isinstance(value, Value):
-        return value
+        return check_visible(value)
     if isinstance(value, MemoryValue):
         raise source.error(f"{what} takes a tile, not the memory {value.name}; read it first: tkw.read({value.name})")
     raise source.error(f"{what} takes a tile; {value!r} was given")
+
+
+def check_visible(value: Value) -> Value:
+    """The value, unless it was made in the body of a loop or conditional that is closed."""
+    owner = value.ir.owner
+    home = owner if isinstance(owner, ir.Block) else owner.operation.block
+    block: ir.Block | None = ir.InsertionPoint.current.block
+    while block is not None:
+        if block == home:
+            return value
+        parent = block.owner
+        block = parent.operation.block if parent is not None and parent.name != "builtin.module" else None
+    raise source.error(
+        f"{value!r} was computed in the body of a loop or conditional and is used outside of it; return it from the "
+        "body (a loop carries it in init_args), and use the result"
+    )
 
 
 def want_memory(value: object, what: str) -> MemoryValue:

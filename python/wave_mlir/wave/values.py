@@ -44,7 +44,23 @@ class Value:
         )
 
     def __iter__(self):
-        raise source.error("a tile cannot be unpacked; an operation with several results gives a tuple")
+        raise source.error(
+            "a tile has no elements while the kernel is traced, and cannot be unpacked; operations work on all of it, "
+            "and an operation with several results gives a tuple"
+        )
+
+    def __getitem__(self, _: object):
+        raise source.error(
+            "a tile cannot be indexed; take tkw.extract(tile, [position]) for an element, a mapping for another order"
+        )
+
+    def _no_number(self):
+        raise source.error(
+            "a tile is no Python number while the kernel is traced; take the functions of tkw, such as tkw.sqrt(x) "
+            "or tkw.cast(x, tkl.i32)"
+        )
+
+    __float__ = __int__ = __index__ = __len__ = __complex__ = _no_number
 
     def __add__(self, other: Operand) -> Value:
         return _binary("add", self, other)
@@ -161,6 +177,14 @@ class MemoryValue:
 
     def __repr__(self) -> str:
         return f"<memory {self.name}[{', '.join(self.dims)}] of {self.dtype}>"
+
+    def _not_read(self, *_: object):
+        raise source.error(f"{self.name} is a memory, not a tile; read it first: tkw.read({self.name})")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _not_read
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __and__ = __rand__ = __or__ = __ror__ = _not_read
+    __xor__ = __rxor__ = __pow__ = __neg__ = __invert__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _not_read
+    __lshift__ = __rshift__ = __bool__ = __iter__ = __getitem__ = __float__ = __int__ = __index__ = __len__ = _not_read
 
 
 def _binary(name: str, lhs: Operand, rhs: Operand) -> Value:
