@@ -17,6 +17,7 @@ from wave_mlir.compiler.lane_access import (
     make_mask,
     mask_expr,
     memory_of,
+    starts_anywhere,
     stored_of,
     value_type,
     varying,
@@ -34,7 +35,8 @@ class SplitAccesses(Pass):
     """Cut each access into the widest runs whose elements are provably consecutive, aligned and masked alike.
 
     A run has a power of two of elements and at most `max-bits`. Its alignment is proven: a global access of a dword or
-    more needs 4 bytes, a smaller one its size; LDS accesses of 64 bits need 8, of 128 bits 16. Within a run
+    more needs 4 bytes, a smaller one its size; LDS accesses of 64 bits need 8, of 128 bits 16. A memory starts at such
+    an address, unless it has strides given at run time: these are for views, which start at any element. Within a run
     the mask is the same for every element. What cannot be proven becomes accesses of one
     element. Afterwards no index depends on `el`.
 
@@ -82,6 +84,7 @@ class _Shape:
     shared: bool
     masked: bool
     varying: frozenset[str]  # symbols with a value of their own for each element
+    anywhere: bool  # the memory may start at any element, so that no address is known to be aligned
     single: bool  # an access of one element at a time: atomics
 
 
@@ -103,7 +106,8 @@ class _Splitter:
             predicate = self.info.resolve(predicate)
         memory = MemoryType(memory_of(op).type)
         shape = _Shape(linear_of(op, self.info, facts), predicate, width, element_bits(memory.element_type),
-                       is_shared(op), mask is not None, _varying_of(op), op.name == "wave.atomic")  # fmt: skip
+                       is_shared(op), mask is not None, _varying_of(op), starts_anywhere(memory),
+                       op.name == "wave.atomic")  # fmt: skip
         if shape not in self._runs:
             self._runs[shape] = self._cut(shape, facts)
         runs = self._runs[shape]
@@ -148,6 +152,8 @@ class _Splitter:
         needed = _needed_alignment(bits // 8, shape.shared)
         if needed * 8 <= shape.bits:
             return True
+        if shape.anywhere:
+            return False
         start = shape.linear.subs({"el": at}).simplify(facts)
         if start.constant_value is not None:
             return start.constant_value * shape.bits % (needed * 8) == 0

@@ -15,7 +15,7 @@ from pathlib import Path
 
 PACKAGE = "wave_mlir"
 _PASSES = {"dialect", "compiler", "passes"}
-_OUTPUT = {"dialect", "compiler.abi", "compiler.targets"}
+_OUTPUT = {"dialect", "compiler.abi", "compiler.array_strides", "compiler.targets"}
 
 ALLOWED: dict[str, set[str]] = {
     "dialect": {"_wave"},

@@ -128,3 +128,15 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// A symbol that means nothing where it stands.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 64}
+      constraints [#wave.workgroup<M, 64, x>, #wave.tiling<K, 4>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{symbol iv.K has no value here; it is the trip of a loop over K, and this op is in none}}
+    %v = wave.read %a index [lane + iv.K] : !wave.memory<[M], f32, global> -> vector<1xf32>
+    wave.return
+  }
+}

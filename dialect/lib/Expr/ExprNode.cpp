@@ -62,7 +62,7 @@ static int symbolClass(StringRef s) {
   StringRef head = s.take_front(dot), tail = s.drop_front(dot + 1);
   if (head == "wg" || head == "wave")
     return tail == "x" || tail == "y" || tail == "z" ? (head == "wg" ? 0 : 3) : -1;
-  return !isIdentifier(tail) ? -1 : head == "iv" ? 1 : head == "at" ? 5 : -1;
+  return !isIdentifier(tail) ? -1 : head == "iv" || head == "stride" ? 1 : head == "at" ? 5 : -1;
 }
 bool wave::isValidSymbolName(StringRef s) {
   if (s.contains('.'))

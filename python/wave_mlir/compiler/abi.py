@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from . import exprtext
+from . import array_strides, exprtext
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -66,7 +66,8 @@ class KernelArg:
 
     kind: memory, scalar, symbol or stride.  name: of the argument (a stride's is `<memory>.stride<dim>`).
     dtype: MLIR element type ("f16"); of a symbol "i32", of a stride "i64".
-    shape: extents of a memory, one expression each.  access: read, write or readwrite (memories).
+    shape: extents of a memory, one expression each.  strides: those a memory was declared with, in elements, "?" where
+    given at run time; empty for a dense row-major one.  access: read, write or readwrite (memories).
     memory, dim: the memory and the dim a stride belongs to.
     """
 
@@ -77,6 +78,7 @@ class KernelArg:
     access: str = ""
     memory: str = ""
     dim: int = -1
+    strides: tuple[str, ...] = ()
 
     @property
     def kernarg_bytes(self) -> int:
@@ -90,9 +92,7 @@ class KernelArg:
     def element_count(self, symbols: Mapping[str, int], strides: Sequence[int] | None = None) -> int:
         """Elements the memory spans: the product of the extents, or 1 + sum((extent - 1) * stride) when strided."""
         extents = self.extents(symbols)
-        if strides is None or 0 in extents:
-            return math.prod(extents)
-        return 1 + sum((e - 1) * s for e, s in zip(extents, strides, strict=True))
+        return math.prod(extents) if strides is None else array_strides.span(extents, strides)
 
 
 @dataclass(frozen=True)
@@ -239,6 +239,12 @@ class KernelABI:
             raise AbiError(
                 f"kernel '{self.name}': argument '{arg.name}' holds {arg.dtype}; an array of {dtype} was given"
             )
+        try:
+            fault = array_strides.fault(array, arg.strides, arg.access, values)
+        except exprtext.ExprError as error:
+            raise AbiError(f"kernel '{self.name}': argument '{arg.name}', strides: {error}") from None
+        if fault:
+            raise AbiError(f"kernel '{self.name}': the array of argument '{arg.name}' {fault}")
 
     def to_json(self) -> dict[str, object]:
         """Plain data for `json.dump`; the grid also by value when it needs no dynamic symbol (else null)."""
@@ -277,6 +283,8 @@ def _arg_to_json(arg: KernelArg, offset: int) -> dict[str, object]:
     out: dict[str, object] = {"kind": arg.kind, "name": arg.name, "dtype": arg.dtype}
     if arg.kind == "memory":
         out |= {"shape": list(arg.shape), "access": arg.access}
+        if arg.strides:
+            out["strides"] = list(arg.strides)
     elif arg.kind == "symbol":
         out["symbol"] = arg.name
     elif arg.kind == "stride":
@@ -293,6 +301,7 @@ def _arg_from_json(data: Mapping) -> KernelArg:
         access=data.get("access", ""),
         memory=data.get("memory", ""),
         dim=data.get("dim", -1),
+        strides=tuple(data.get("strides", ())),
     )
 
 
@@ -372,6 +381,11 @@ class _Reader:
         block = self._block()
         args = self._args()
         self._check_signature(args)
+        strided = {a.memory for a in args if a.kind == "stride"}
+        args = tuple(
+            replace(a, strides=(array_strides.RUN_TIME,) * len(a.shape)) if a.name in strided and not a.strides else a
+            for a in args
+        )
         symbols = self._symbols()
         return KernelABI(self.name, self._target(), args, self._grid(), symbols, block, self._lds_bytes())
 
@@ -464,7 +478,17 @@ class _Reader:
         access = ir.StringAttr(data["access"]).value if "access" in data else "readwrite"
         if access not in ACCESSES:
             raise self.fail(f"kernel '{self.name}': memory '{name}' has access '{access}'; use {', '.join(ACCESSES)}")
-        return KernelArg(kind, name, dtype, shape, access)
+        return KernelArg(kind, name, dtype, shape, access, strides=self._strides(data, name, len(shape)))
+
+    def _strides(self, data: ir.DictAttr, name: str, dims: int) -> tuple[str, ...]:
+        from mlir import ir
+
+        if "strides" not in data:
+            return ()
+        given = list(ir.ArrayAttr(data["strides"]))
+        if len(given) != dims:
+            raise self.fail(f"kernel '{self.name}': memory '{name}' has {dims} dims and {len(given)} strides")
+        return tuple(array_strides.RUN_TIME if isinstance(s, ir.UnitAttr) else self._expression(s) for s in given)
 
     def _check_signature(self, args: tuple[KernelArg, ...]) -> None:
         from mlir import ir

@@ -15,6 +15,8 @@ from mlir.dialects import arith
 
 from wave_mlir.dialect import Expr, Facts
 
+from .diagnostics import PassError
+
 _COMPARE = {"eq": arith.CmpIPredicate.eq, "ne": arith.CmpIPredicate.ne,
             "lt": arith.CmpIPredicate.slt, "le": arith.CmpIPredicate.sle}  # fmt: skip
 
@@ -68,11 +70,17 @@ class ExprEmitter:
         """The value of `expr`, available at `here` (the op that needs it; None: the end of the innermost block).
 
         `operands` are values of symbols known to this user only; what depends on them is emitted at `here`.
-        Raises KeyError with the symbol's name when a symbol has no value.
+        Raises PassError at `here` (KeyError without one) when a symbol has no value.
         """
         self._scopes[-1].anchor = here
         local = {name: value for name, value in (operands or {}).items() if not self._is_bound(name, value)}
-        return self._emit_local(expr, local) if local else self._emit(expr)
+        try:
+            return self._emit_local(expr, local) if local else self._emit(expr)
+        except KeyError as missing:
+            if here is None:
+                raise
+            name = missing.args[0]
+            raise PassError(here, f"symbol {name} has no value here; {_remedy(name)}") from None
 
     def emit_number(self, expr: Expr, here: ir.Operation | None, operands: Operands = None) -> ir.Value:
         """`emit`, as index whatever the expression is: a predicate that holds is 1."""
@@ -192,6 +200,13 @@ class ExprEmitter:
             return arith.RemUIOp(a, b).result
         quotient = arith.FloorDivSIOp(a, b).result
         return arith.SubIOp(a, arith.MulIOp(quotient, b).result).result
+
+
+def _remedy(name: str) -> str:
+    kind, dot, dim = name.partition(".")
+    if kind == "iv":
+        return f"it is the trip of a loop over {dim}, and this op is in none"
+    return "it is not for programs to use" if dot else f"bind it in 'symbols {{{name} = …}}', or list it as dynamic"
 
 
 def str_symbol(expr: Expr) -> str:

@@ -9,6 +9,7 @@ from wave_mlir.dialect import Expr, MemoryType
 
 from .diagnostics import PassError
 from .gpu_function import GpuFunction, flat_memref
+from .kernel_info import is_stride_symbol
 from .lane_access import memory_of, stored_of
 from .tile_ir import bound_names
 
@@ -130,7 +131,10 @@ def _place(function: GpuFunction, op: ir.Operation, memory: ir.Value) -> tuple[i
         raise PassError(op, "the index still depends on the element; run wave-split-accesses before wave-to-gpu")
     element = ir.MemRefType(memory.type).element_type
     offset = function.emitter.emit_number(linear, op, index_operands(op))
-    return offset, known_alignment(function, linear, _element_bytes(element))
+    size = _element_bytes(element)
+    if any(is_stride_symbol(s) for stride in strides_of(function, memory) for s in stride.symbols):
+        return offset, size  # the memory starts at any element
+    return offset, known_alignment(function, linear, size)
 
 
 def lower_read(function: GpuFunction, op: ir.Operation) -> None:

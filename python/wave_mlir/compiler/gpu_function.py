@@ -10,7 +10,7 @@ from mlir.dialects import arith, gpu
 from wave_mlir.dialect import Expr, MemoryType
 
 from .emit_expr import ExprEmitter
-from .kernel_info import KernelInfo
+from .kernel_info import KernelInfo, stride_symbol
 
 AXES = ("x", "y", "z")
 
@@ -20,7 +20,7 @@ class GpuFunction:
     """A gpu.func under construction and what lowering asks about the kernel behind it.
 
     `strides` are those of each memory in elements, by the memory's value: expressions, where a run-time stride is a
-    symbol `stride.<argument>.<dim>` bound to its ABI argument.
+    reserved symbol bound to its ABI argument.
     """
 
     op: ir.Operation
@@ -79,6 +79,14 @@ def _access_of(value: ir.Value) -> str:
     return "readwrite" if all(seen.values()) else "write" if seen["write"] else "read"
 
 
+def _stride_entry(memory: MemoryType, info: KernelInfo) -> dict[str, ir.Attribute]:
+    """What `wave.args` says of declared strides: an expression each, a unit for one given at run time."""
+    if memory.strides is None:
+        return {}
+    strides = [ir.UnitAttr.get() if s is None else info.resolve(s) for s in memory.strides]
+    return {"strides": ir.ArrayAttr.get(strides)}
+
+
 def _arguments(kernel: ir.Operation, info: KernelInfo) -> list[_Argument]:
     names = [a.value for a in ir.ArrayAttr(kernel.attributes["arg_names"])]
     values = list(kernel.regions[0].blocks[0].arguments)
@@ -92,13 +100,13 @@ def _arguments(kernel: ir.Operation, info: KernelInfo) -> list[_Argument]:
         memory = MemoryType(value.type)
         shape = ir.ArrayAttr.get([info.resolve(e) for e in memory.shape])
         entry = _entry(kind=_string("memory"), name=_string(name), dtype=ir.TypeAttr.get(memory.element_type),
-                       shape=shape, access=_string(_access_of(value)))  # fmt: skip
+                       shape=shape, access=_string(_access_of(value)), **_stride_entry(memory, info))  # fmt: skip
         memories.append(_Argument(flat_memref(memory.element_type, "global"), entry, source=number))
         for dim, stride in enumerate(memory.strides or ()):
             if stride is None:
                 entry = _entry(kind=_string("stride"), memory=_string(name),
                                dim=ir.IntegerAttr.get(index64, dim))  # fmt: skip
-                strides.append(_Argument(index64, entry, symbol=f"stride.{name}.{dim}"))
+                strides.append(_Argument(index64, entry, symbol=stride_symbol(number, dim).symbols[0]))
     i32 = ir.IntegerType.get_signless(32)
     symbols = [_Argument(i32, _entry(kind=_string("symbol"), name=_string(s)), symbol=s) for s in info.dynamic]
     return memories + scalars + symbols + strides
@@ -143,25 +151,17 @@ def create_function(kernel: ir.Operation, info: KernelInfo, lds_bytes: int, into
 
 def _bind_arguments(kernel: ir.Operation, function: GpuFunction, arguments: list[_Argument]) -> None:
     sources = list(kernel.regions[0].blocks[0].arguments)
-    names = [a.value for a in ir.ArrayAttr(kernel.attributes["arg_names"])]
     index = ir.IndexType.get()
     with kernel.location, ir.InsertionPoint(function.block):
         for argument, value in zip(arguments, function.block.arguments, strict=False):
             if argument.source is not None:
                 source = sources[argument.source]
                 if isinstance(source.type, MemoryType):
-                    function.strides[value] = _strides(MemoryType(source.type), names[argument.source], function.info)
+                    function.strides[value] = function.info.strides_of(source)
                 source.replace_all_uses_with(value)
             elif argument.symbol is not None:
                 # Extents and strides are not negative.
                 function.emitter.bind(argument.symbol, arith.IndexCastUIOp(index, value).result)
-
-
-def _strides(memory: MemoryType, name: str, info: KernelInfo) -> tuple[Expr, ...]:
-    strides = memory.element_strides
-    return tuple(
-        Expr.symbol(f"stride.{name}.{dim}") if s is None else info.resolve(s) for dim, s in enumerate(strides)
-    )
 
 
 def _bind_ids(function: GpuFunction) -> None:

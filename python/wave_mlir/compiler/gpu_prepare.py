@@ -11,7 +11,7 @@ from mlir import ir
 from mlir.dialects import arith, gpu
 from mlir.dialects.builtin import ModuleOp
 
-from . import abi, exprtext, targets
+from . import abi, array_strides, exprtext, targets
 from .diagnostics import PassError
 
 # Elementary functions the machine has an instruction or LLVM an exact expansion for, by element type; all of f32 serve
@@ -190,12 +190,12 @@ def _element_count(
     kernel: abi.KernelABI, arg: abi.KernelArg, block: ir.Block, symbols: dict[str, ir.Value]
 ) -> ir.Value:
     """Elements the memory spans, as an index value: see `abi.KernelArg.element_count`."""
-    strides = {
+    given = {
         a.dim: block.arguments[i] for i, a in enumerate(kernel.args) if a.kind == "stride" and a.memory == arg.name
     }
     emitter = _Emitter(kernel, block, symbols)
     extents = [emitter.emit(exprtext.parse(e)) for e in arg.shape]
-    if not strides:
+    if not arg.strides:
         total = _index(1)
         for extent in extents:
             total = arith.muli(total, extent)
@@ -203,9 +203,12 @@ def _element_count(
     total, dense, one = _index(1), _index(1), _index(1)
     for dim in reversed(range(len(extents))):
         stride = dense
-        if dim in strides:
-            given = strides[dim]
-            stride = given if isinstance(given.type, ir.IndexType) else arith.index_cast(ir.IndexType.get(), given)
+        if dim in given:
+            stride = given[dim]
+            if not isinstance(stride.type, ir.IndexType):
+                stride = arith.index_cast(ir.IndexType.get(), stride)
+        elif arg.strides[dim] != array_strides.RUN_TIME:
+            stride = emitter.emit(exprtext.parse(arg.strides[dim]))
         total = arith.addi(total, arith.muli(arith.subi(extents[dim], one), stride))
         dense = arith.muli(stride, extents[dim])
     return total

@@ -392,6 +392,12 @@ class KernelInfo:
             ranges[f"at.{dim}"] = (0, self.tile_extent(dim) - 1)
         return ranges
 
+    def strides_of(self, memory: ir.Value) -> tuple[Expr, ...]:
+        """Strides of a memory in elements, static symbols resolved; a run-time stride is a reserved symbol."""
+        strides = MemoryType(memory.type).element_strides
+        number = memory.arg_number if isinstance(memory, ir.BlockArgument) else 0
+        return tuple(stride_symbol(number, d) if s is None else self.resolve(s) for d, s in enumerate(strides))
+
     def facts_for(self, bound: Names) -> Facts:
         """The facts for expressions of an op: without those on symbols, and on loops, that its set symbols change."""
         symbols = frozenset(n for n in bound if "." not in n)
@@ -436,6 +442,16 @@ class KernelInfo:
     def _has_tile(self, dim: str) -> bool:
         tiling = self._tiling.get(dim)
         return dim in self._workgroup or (tiling is not None and tiling.tile is not None)
+
+
+def is_stride_symbol(name: str) -> bool:
+    """Whether a symbol is the run-time stride of a memory."""
+    return name.startswith("stride.")
+
+
+def stride_symbol(argument: int, dim: int) -> Expr:
+    """The symbol of a run-time stride: of dim `dim` of the kernel's argument `argument`, from 0."""
+    return Expr.symbol(f"stride.a{argument}_{dim}")
 
 
 def _below(count: Expr) -> int | None:

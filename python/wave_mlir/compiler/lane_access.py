@@ -86,24 +86,21 @@ def is_shared(op: ir.Operation) -> bool:
     return MemoryType(memory_of(op).type).space == "shared"
 
 
+def starts_anywhere(memory: MemoryType) -> bool:
+    """Whether a memory may start at any element: one with a run-time stride, which is for views. Others are aligned."""
+    return any(s is None for s in memory.strides or ())
+
+
 def index_of(op: ir.Operation, info: KernelInfo) -> list[Expr]:
     """The coordinates of an access, static symbols resolved."""
     bound = names_of(op)
     return [info.resolve(Expr(e), bound) for e in op.attributes["index"]]
 
 
-def strides_of(op: ir.Operation, info: KernelInfo) -> list[Expr]:
-    """Strides of the accessed memory in elements; a run-time stride is a symbol of its own."""
-    memory = memory_of(op)
-    strides = MemoryType(memory.type).element_strides
-    number = memory.arg_number if isinstance(memory, ir.BlockArgument) else 0
-    return [Expr.symbol(f"stride.{number}.{d}") if s is None else info.resolve(s) for d, s in enumerate(strides)]
-
-
 def linear_of(op: ir.Operation, info: KernelInfo, facts: Facts) -> Expr:
     """The element offset of an access in its memory."""
     total = Expr.constant(0)
-    for coordinate, stride in zip(index_of(op, info), strides_of(op, info), strict=True):
+    for coordinate, stride in zip(index_of(op, info), info.strides_of(memory_of(op)), strict=True):
         total = total + coordinate * stride
     return total.simplify(facts)
 

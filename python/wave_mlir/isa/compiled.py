@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from ..compiler.abi import AbiError, KernelABI
+from ..compiler.array_strides import element_strides, span
 from .arguments import Tensor
 from .errors import IsaError
 from .launch import IsaRun, run
@@ -83,14 +84,13 @@ def run_abi(
         grid = abi.grid_for({n: values[n] for n in abi.dynamic_symbols})
     except AbiError as error:
         raise IsaError("arguments", error.message) from None
-    strides = {a.name: _element_strides(v) for a, v in zip(memories, arrays, strict=True)}
-    strided = {a.memory for a in abi.args if a.kind == "stride"}
+    strides = {a.name: element_strides(v) or () for a, v in zip(memories, arrays, strict=True)}
     numbers = iter(args[len(memories) :])
     passed: list[object] = []
     for argument in abi.args:
         if argument.kind == "memory":
             array = arrays[len(passed)]
-            passed.append(_span(array) if argument.name in strided else array)
+            passed.append(_span(array) if argument.strides else array)
         elif argument.kind == "symbol":
             passed.append(np.int32(values[argument.name]))
         elif argument.kind == "stride":
@@ -112,21 +112,11 @@ def _checked(name: str, value: object) -> np.ndarray | Tensor:
     raise IsaError("arguments", message)
 
 
-def _element_strides(value: np.ndarray | Tensor) -> tuple[int, ...]:
-    if isinstance(value, np.ndarray):
-        return tuple(s // value.itemsize for s in value.strides)
-    return tuple(int(s) for s in value.stride())
-
-
 def _span(value: np.ndarray | Tensor) -> np.ndarray:
     """The bytes from the first to the last element of a strided array."""
-    strides = _element_strides(value)
-    shape = tuple(int(n) for n in value.shape)
-    if any(s < 0 for s in strides):
-        raise IsaError("arguments", "an array with negative strides cannot be passed; pass a copy")
-    if 0 in shape:
+    count = span(tuple(int(n) for n in value.shape), element_strides(value) or ())  # checked with the kernel's ABI
+    if not count:
         return np.zeros(0, np.uint8)
-    count = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     if isinstance(value, np.ndarray):
         return np.lib.stride_tricks.as_strided(value, (count,), (value.itemsize,)).view(np.uint8)
     size = count * value.element_size()

@@ -12,6 +12,7 @@ from mlir import ir
 
 from wave_mlir import sim
 from wave_mlir.compiler.abi import AbiError, KernelABI
+from wave_mlir.compiler.array_strides import RUN_TIME, element_strides
 
 from . import tensors
 
@@ -19,6 +20,10 @@ from . import tensors
 def gpu_arch() -> str:
     """The architecture of the GPU at hand, "" when there is none."""
     return ""
+
+
+_ALIGNMENT = 4
+"""Bytes that divide where a memory starts, unless it has run-time strides (docs/design.md, "gpu form")."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,18 @@ class Launcher:
             raise AbiError(
                 f"kernel '{self.abi.name}': argument '{name}' is a memory; give a tensor, not {type(value).__name__}"
             )
+        if not self._starts_well(name, value):
+            raise AbiError(
+                f"kernel '{self.abi.name}': the array of argument '{name}' starts at an address that {_ALIGNMENT} does "
+                "not divide (it is a view from some element on); pass a copy (and copy the result back), or declare a "
+                "stride as given at run time: MemoryLayout(strides=(None, …))"
+            )
         return value
+
+    def _starts_well(self, name: str, tensor: object) -> bool:
+        if RUN_TIME in next(a.strides for a in self.abi.memories if a.name == name):
+            return True
+        return 0 in tensor.shape or _pointer(tensor) % _ALIGNMENT == 0  # type: ignore[attr-defined]
 
     def _number(self, name: str, value: object) -> int | float:
         if isinstance(value, (bool, int, float)):
@@ -128,7 +144,7 @@ class Launcher:
             elif arg.kind == "symbol":
                 out += struct.pack("<i", bound.symbols[arg.name])
             else:
-                out += struct.pack("<q", _strides(by_name[arg.memory])[arg.dim])
+                out += struct.pack("<q", (element_strides(by_name[arg.memory]) or ())[arg.dim])
         return bytes(out)
 
     def __call__(self, args: Sequence[object], compiled: Runnable) -> None:
@@ -145,13 +161,6 @@ def _pointer(tensor: object) -> int:
     if isinstance(tensor, np.ndarray):
         return tensor.ctypes.data
     return int(tensor.data_ptr())  # type: ignore[attr-defined]
-
-
-def _strides(tensor: object) -> list[int]:
-    """Strides in elements."""
-    if isinstance(tensor, np.ndarray):
-        return [s // tensor.itemsize for s in tensor.strides]
-    return list(tensor.stride())  # type: ignore[attr-defined]
 
 
 _FORMATS = {"i1": "<B", "i8": "<b", "i16": "<h", "i32": "<i", "i64": "<q", "index": "<q", "f16": "<e"}

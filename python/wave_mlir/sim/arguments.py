@@ -9,6 +9,7 @@ import numpy as np
 from mlir import ir
 
 from ..compiler.abi import AbiError, KernelABI, read_abi
+from ..compiler.array_strides import dense_strides, element_strides, span
 from .dtypes import DType, element_type
 from .errors import SimError, describe_location
 from .memory import MemRef, Storage
@@ -41,10 +42,8 @@ class Bound:
                     "arguments", f"argument '{self.names[number]}' is {kind}; an array of {len(given)} dims was given"
                 )
             extents = [g if s == dynamic else s for g, s in zip(given, shape, strict=True)]
-        strides = [1] * len(extents)
-        for dim in range(len(extents) - 2, -1, -1):
-            strides[dim] = strides[dim + 1] * extents[dim + 1]
-        return MemRef(storage, np.zeros((1, 1), dtype=np.int64), tuple(extents), tuple(strides), dtype)
+        strides = dense_strides(extents)
+        return MemRef(storage, np.zeros((1, 1), dtype=np.int64), tuple(extents), strides, dtype)
 
 
 def _three(sizes: Sequence[int], what: str) -> tuple[int, int, int]:
@@ -76,13 +75,9 @@ def _strided_bytes(value: object, dtype: DType, name: str) -> np.ndarray:
     """The bytes from the first to the last element of a strided array."""
     if not isinstance(value, np.ndarray) or value.size == 0 or value.flags.c_contiguous:
         return _array_bytes(value, dtype, name)
-    if any(s < 0 or s % dtype.size for s in value.strides):
-        raise SimError(
-            "arguments", f"the strides of argument '{name}' must be non-negative multiples of its element size"
-        )
     _array_bytes(np.empty(0, value.dtype), dtype, name)
-    span = 1 + sum((n - 1) * s // dtype.size for n, s in zip(value.shape, value.strides, strict=True))
-    return np.lib.stride_tricks.as_strided(value, (span,), (dtype.size,)).view(np.uint8)
+    count = span(value.shape, element_strides(value) or ())  # checked with the kernel's ABI
+    return np.lib.stride_tricks.as_strided(value, (count,), (value.itemsize,)).view(np.uint8)
 
 
 def _scalar(value: object, kind: ir.Type, name: str) -> np.ndarray:
@@ -181,19 +176,18 @@ def _bind_abi(
     numbers = abi.bind(arrays, list(args[memories : memories + scalars]), given)  # type: ignore[arg-type]
     extents = {name: n for name, n in numbers.items() if name in abi.dynamic_symbols}
     values, shapes, names = [], {}, [a.name for a in abi.args]
-    strided = {a.memory for a in abi.args if a.kind == "stride"}
     by_name = {a.name: v for a, v in zip(abi.memories, args, strict=False) if isinstance(v, np.ndarray)}
     for number, (argument, kind) in enumerate(zip(abi.args, kinds, strict=True)):
         if argument.kind == "memory":
             array = args[number]
-            take = _strided_bytes if argument.name in strided else _array_bytes
+            take = _strided_bytes if argument.strides else _array_bytes
             values.append(take(array, element_type(kind), argument.name))
             shapes[number] = np.shape(array)  # type: ignore[arg-type]
         elif argument.kind == "symbol":
             values.append(_scalar(numbers[argument.name], kind, argument.name))
         elif argument.kind == "stride":
-            array = by_name[argument.memory]
-            values.append(_scalar(array.strides[argument.dim] // array.itemsize, kind, argument.name))
+            strides = element_strides(by_name[argument.memory]) or ()
+            values.append(_scalar(strides[argument.dim], kind, argument.name))
         else:
             values.append(_scalar(args[number], kind, argument.name))
     launch = _three(grid, "grid") if grid is not None else abi.grid_for(extents)
@@ -201,10 +195,12 @@ def _bind_abi(
 
 
 class _Shape:
-    """Only the shape of an array: element types are checked here, where unsigned and packed ones are known."""
+    """Shape and strides of an array: element types are checked here, where unsigned and packed ones are known."""
 
     def __init__(self, array: object) -> None:
         self.shape = np.shape(array)  # type: ignore[arg-type]
+        if isinstance(array, np.ndarray):
+            self.strides, self.itemsize = array.strides, array.itemsize
 
 
 def _whole(value: object, name: str) -> int:

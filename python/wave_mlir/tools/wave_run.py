@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from wave_mlir import sim
-from wave_mlir.compiler import abi, driver, forms
+from wave_mlir.compiler import abi, driver, exprtext, forms
+from wave_mlir.compiler.array_strides import RUN_TIME, element_strides, span
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
 from wave_mlir.sim.dtypes import dtype_named
 
@@ -22,6 +23,8 @@ from . import wave_isa
 from .wave_isa import Choices
 
 _REFERENCE = "wave_mlir.sim.reference"
+GAP = 3
+"""Elements left out between rows whose stride is given at run time."""
 LARGEST = 4
 """Generated elements are integers of at most this size: sums of their products are exact in f32 up to K = 2^20."""
 
@@ -95,7 +98,7 @@ def _run_kernel(
     machine: Choices | None,
 ) -> bool:
     arrays, scalars, values = _inputs(kernel, dynamic, seed)
-    expected = [a.copy() for a in arrays]
+    expected = [_like(a) for a in arrays]
     if machine is None:
         _simulate(compiled, kernel, arrays, scalars, values)
     else:
@@ -178,12 +181,37 @@ def generate(
         shape = arg.extents(values)
         is_float = dtype_named(arg.dtype).is_float
         if arg.access == "write":
-            arrays.append(np.full(shape, np.nan if is_float else 99).astype(dtype))
+            array = np.full(shape, np.nan if is_float else 99).astype(dtype)
         else:
             low = 0 if dtype == np.bool_ else -LARGEST
             high = 1 if dtype == np.bool_ else LARGEST
-            arrays.append(rng.integers(low, high, shape, endpoint=True).astype(np.float32).astype(dtype))
+            array = rng.integers(low, high, shape, endpoint=True).astype(np.float32).astype(dtype)
+        arrays.append(_placed(array, _strides(arg, shape, values)) if arg.strides else array)
     return arrays, [int(rng.integers(1, LARGEST, endpoint=True)) for _ in kernel.scalars]
+
+
+def _strides(arg: abi.KernelArg, shape: tuple[int, ...], values: Mapping[str, int]) -> tuple[int, ...]:
+    """Strides in elements as the memory declares them; those given at run time leave gaps of `GAP` elements."""
+    strides, room = [0] * len(shape), 1
+    for dim in reversed(range(len(shape))):
+        declared = arg.strides[dim]
+        strides[dim] = room + GAP if declared == RUN_TIME else exprtext.evaluate(declared, values)
+        room = max(room, span(shape[dim:], strides[dim:]))
+    return tuple(strides)
+
+
+def _placed(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:
+    """A copy of an array with these strides (in elements)."""
+    size = array.itemsize
+    room = np.zeros(span(array.shape, strides) * size, np.uint8).view(array.dtype)
+    placed = np.lib.stride_tricks.as_strided(room, array.shape, [s * size for s in strides])
+    placed[...] = array
+    return placed
+
+
+def _like(array: np.ndarray) -> np.ndarray:
+    """A copy with the strides of the array."""
+    return _placed(array, element_strides(array) or ())
 
 
 def _compare(kernel: abi.KernelABI, arrays: list[np.ndarray], expected: list[np.ndarray]) -> bool:

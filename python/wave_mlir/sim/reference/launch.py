@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from mlir import ir
 
+from wave_mlir.compiler.array_strides import RUN_TIME, element_strides, fault, span
 from wave_mlir.dialect import (
     Expr,
     GridConstraintAttr,
@@ -33,9 +34,9 @@ def run(
 ) -> None:
     """Evaluate a kernel in tile form.
 
-    args: numpy arrays for the memories in signature order (updated in place), numbers for the scalars, then, unless
-    `symbols` or the shapes give them, for dynamic symbols and run-time strides. symbols: values of dynamic symbols, and
-    other values for static ones. kernel: its name, where the module has several.
+    args: numpy arrays for the memories in signature order (updated in place; with the strides that the memories
+    declare), numbers for the scalars, then, unless `symbols` or the shapes give them, for dynamic symbols. symbols:
+    values of dynamic symbols, and other values for static ones. kernel: its name, where the module has several.
 
     Raises SimError for arguments that do not fit, and for an operation that tile form gives no meaning.
     """
@@ -109,23 +110,23 @@ def _arguments(op: KernelOp, args: Sequence[object], scope: Scope) -> dict[ir.Va
         kind = MemoryType(value.type)
         shape = tuple(scope.number(e, here) for e in kind.shape)
         dtype = element_type(kind.element_type)
-        fits = array.shape == shape or (kind.strides is not None and array.ndim == 1)
-        if array.dtype != dtype.np or not fits or not array.flags.c_contiguous:
-            wanted = f"C-contiguous {dtype.np.name} of shape {shape}"
+        if array.dtype != dtype.np or array.shape != shape:
+            wanted = f"{dtype.np.name} of shape {shape}"
             text = f"memory {number} is {array.dtype.name} of shape {array.shape}; it must be {wanted}"
             raise SimError("arguments", text, location=str(here))
-        values[value] = Memory(array.reshape(-1), shape, _strides(kind, shape, scope, here))
+        declared = [] if kind.strides is None else [_stride(s, scope, here) for s in kind.strides]
+        if wrong := fault(array, declared, "read", {}):
+            raise SimError("arguments", f"memory {number} {wrong}", location=str(here))
+        strides = element_strides(array) or ()
+        flat = np.lib.stride_tricks.as_strided(array, (span(shape, strides),), (array.itemsize,))
+        values[value] = Memory(flat, shape, strides)
     for value, number in zip(scalars, numbers, strict=False):
         values[value] = Tile.scalar(number, element_type(value.type).np)
     return values
 
 
-def _strides(kind: MemoryType, shape: tuple[int, ...], scope: Scope, here: ir.Location) -> tuple[int, ...]:
-    """Strides in elements; one known at run time only is the dense one."""
-    dense = [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
-    if kind.strides is None:
-        return tuple(dense)
-    return tuple(d if s is None else scope.number(s, here) for d, s in zip(dense, kind.strides, strict=True))
+def _stride(stride: Expr | None, scope: Scope, here: ir.Location) -> str:
+    return RUN_TIME if stride is None else str(scope.number(stride, here))
 
 
 def _workgroups(constraints: Sequence[ir.Attribute], scope: Scope, here: ir.Location):
