@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
+from wave_mlir.compiler import bitcasts
 from wave_mlir.compiler.access_index import place_access, resolve_expressions, settle_allocations
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.layout_solver import FREE, LayoutSolver, Requirement
@@ -106,9 +107,17 @@ class _Placer:
             return self.solver.mma[op.results[0]].acc
         if op.name == "wave.reduce":
             return self.actual[op.operands[0]].drop([op.attributes["dim"].value])
+        if op.name == "wave.bitcast":
+            return self._of_narrower(op)
         if op.name == "wave.topk":
             return self.solver.topk_spec(op, self.actual[op.operands[0]])
         return None
+
+    def _of_narrower(self, op: ir.Operation) -> Spec | None:
+        old, new = bitcasts.widths(op)
+        if old <= new:
+            return None
+        return bitcasts.narrowed(self.actual[op.operands[0]], *bitcasts.last_dims(op), bitcasts.ratio_of(op))
 
     def _correct(self, result: ir.Value, natural: Spec) -> None:
         wanted = self.actual.get(result)
@@ -127,6 +136,8 @@ class _Placer:
         op, number = requirement.op, requirement.number
         value = op.operands[number]
         like = requirement.like if isinstance(requirement.like, Spec) else self.actual[requirement.like]
+        if requirement.change is not None:
+            like = requirement.change(like)
         spec = like.fit(value.type.dims)
         if self.actual[value] == spec:
             return

@@ -79,3 +79,40 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Other bits than there are.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%t: !wave.memory<[M, N], i32, global>) symbols {M = 64, N = 4}
+      constraints [#wave.hardware<threads_per_wave = 64>] {
+    %i = wave.read %t : !wave.memory<[M, N], i32, global> -> !wave.tile<[M, N], i32>
+    // expected-error@+1 {{the tile has 4 elements of 32 bits along N, and 4 of 8 bits along N, which are not the same bits; the sizes of the two dims must have the ratio of 8 to 32}}
+    %r = wave.bitcast %i : !wave.tile<[M, N], i32> -> !wave.tile<[M, N], i8>
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%t: !wave.memory<[M, N], i32, global>) symbols {M = 64, N = 4, P = 256, Q = 4}
+      constraints [#wave.hardware<threads_per_wave = 64>] {
+    %i = wave.read %t : !wave.memory<[M, N], i32, global> -> !wave.tile<[M, N], i32>
+    // expected-error@+1 {{this bitcast changes the width of elements and is from [M, N] to [P, Q]; only the last dim may be another one}}
+    %r = wave.bitcast %i : !wave.tile<[M, N], i32> -> !wave.tile<[P, Q], i8>
+    wave.return
+  }
+}
+
+// -----
+
+// Waves cut words.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{dim P = N floordiv 4 needs wave tiles of N that 4 divides; they have 2}}
+  wave.kernel @k(%t: !wave.memory<[M, P], i32, global>) symbols {M = 64, N = 8, P = N floordiv 4}
+      constraints [#wave.workgroup<N, N, x>, #wave.wave<N, 2>, #wave.hardware<threads_per_wave = 64>] {
+    %i = wave.read %t : !wave.memory<[M, P], i32, global> -> !wave.tile<[M, P], i32>
+    wave.return
+  }
+}

@@ -28,15 +28,3 @@ module attributes {wave.form = "typed", wave.target = "gfx950"} {
     wave.return
   }
 }
-
-// -----
-
-// Elements of another width in the same registers.
-module attributes {wave.form = "typed", wave.target = "gfx942"} {
-  wave.kernel @k() symbols {M = 64, N = 128} constraints [#wave.hardware<threads_per_wave = 64>] {
-    %x = wave.register 1.0 : !wave.tile<[M], f32>
-    // expected-error@+1 {{no layout is known for a bitcast to elements of another width; cast between types of one width, or read the tile again in the other type}}
-    %y = wave.bitcast %x : !wave.tile<[M], f32> -> !wave.tile<[N], f16>
-    wave.return
-  }
-}

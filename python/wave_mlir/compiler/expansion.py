@@ -9,6 +9,7 @@ from mlir.dialects import arith, vector
 
 from wave_mlir.dialect import Expr, Layout, TileType, plan
 
+from . import bitcasts
 from . import expand_elementwise as elementwise
 from .diagnostics import PassError
 from .kernel_info import KernelInfo
@@ -367,6 +368,18 @@ class Expander:
         self.values[op.results[0]] = LaneValue(tuple(chunks), width)
         return True
 
+    def _bitcast(self, op: ir.Operation) -> bool:
+        """bitcast: the elements of a chunk at once; where they are wider, several chunks of the operand."""
+        tile = op.results[0].type
+        old, new = bitcasts.widths(op) if is_tile(tile) else (0, 0)
+        if old == new:
+            return self._elementwise(op)
+        width = max(self.lanes.width(layout_of(tile)), old // new)
+        kind = ir.VectorType.get([width], TileType(tile).element_type)
+        held = self.get(op.operands[0], width * new // old)
+        self.values[op.results[0]] = LaneValue(tuple(bitcasts.lane_bitcast(c, kind) for c in held.chunks), width)
+        return True
+
     def _scalar_elementwise(self, op: ir.Operation) -> bool:
         value = self._built(op, list(op.operands), op.results[0].type)
         op.results[0].replace_all_uses_with(value)
@@ -496,6 +509,7 @@ _HANDLERS: dict[str, Callable[[Expander, ir.Operation], bool]] = {
     "wave.mask": Expander._expression,
     "wave.apply_expr": Expander._expression,
     "wave.scalar": Expander._expression,
+    "wave.bitcast": Expander._bitcast,
     "wave.permute": Expander._rename,
     "wave.broadcast": Expander._broadcast,
     "wave.reduce": Expander._reduce,

@@ -195,8 +195,21 @@ class KernelInfo:
         """Waves that divide the workgroup's tile along a dim."""
         if dim not in self._waves:
             wave = self._wave.get(dim)
-            self._waves[dim] = 1 if wave is None else self._divide_among_waves(dim, wave)
+            derived = self.derived(dim) if wave is None else None
+            if derived is not None:
+                self._waves[dim] = self._divide_derived(dim, *derived)
+            else:
+                self._waves[dim] = 1 if wave is None else self._divide_among_waves(dim, wave)
         return self._waves[dim]
+
+    def _divide_derived(self, dim: str, whole: str, divisor: int) -> int:
+        waves = self.waves_of(whole)
+        if waves > 1 and self.wave_extent(whole) % divisor:
+            raise self._error(
+                f"dim {dim} = {self.definitions[dim]} needs wave tiles of {whole} that {divisor} divides; they have "
+                f"{self.wave_extent(whole)}"
+            )
+        return waves
 
     def _divide_among_waves(self, dim: str, wave: Wave) -> int:
         part = self.static_value(wave.tile, f"the wave's tile of dim {dim}")
@@ -216,6 +229,8 @@ class KernelInfo:
     def wave_axis(self, dim: str) -> int | None:
         """The block dim (0 = x) whose waves divide a dim; None when one wave has all of it."""
         wave = self._wave.get(dim)
+        if wave is None and (derived := self.derived(dim)):
+            return self.wave_axis(derived[0])
         if wave is None or self.waves_of(dim) == 1:
             return None
         if wave.axis is not None:
@@ -432,6 +447,7 @@ class KernelInfo:
     def tile_dims(self) -> list[str]:
         """Dims that tiles can have: constrained ones, and static or derived symbols in the shapes of memories."""
         dims = [d for d in (*self._workgroup, *self._tiling) if self._has_tile(d)]
+        dims += [d for d in self.definitions if self.derived(d)]
         static = {n for n, value in self.environment().items() if (value.constant_value or 0) > 0}
         for argument in self.kernel.operation.regions[0].blocks[0].arguments:
             if isinstance(argument.type, MemoryType):

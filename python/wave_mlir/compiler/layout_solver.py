@@ -15,6 +15,8 @@ from mlir import ir
 
 from wave_mlir.dialect import TileType
 
+from . import bitcasts
+from .bitcasts import bits_of
 from .diagnostics import PassError
 from .kernel_info import KernelInfo
 from .layout_spec import MmaSpecs, Spec, access_spec, make, mma_specs
@@ -36,6 +38,7 @@ class Requirement:
     op: ir.Operation
     number: int
     like: ir.Value | Spec
+    change: Callable[[Spec], Spec] | None = None  # from the layout of `like` to what is required
 
 
 class LayoutSolver:
@@ -260,13 +263,19 @@ class LayoutSolver:
 
     def _bitcast(self, op: ir.Operation) -> None:
         source, result = op.operands[0], op.results[0]
-        if bits_of(source.type.element_type) != bits_of(result.type.element_type):
-            raise PassError(
-                op,
-                "no layout is known for a bitcast to elements of another width; cast between types of one width, or "
-                "read the tile again in the other type",
-            )
-        self._tie([source, result])
+        old, new = bitcasts.widths(op)
+        if old == new:
+            self._tie([source, result])
+            return
+        bitcasts.check_dims(self.info, op)
+        (a, b), ratio = bitcasts.last_dims(op), bitcasts.ratio_of(op)
+        if old > new:
+            self._link(source, result, lambda spec: bitcasts.narrowed(spec, a, b, ratio))
+            self._link(result, source, lambda spec: bitcasts.widened(spec, b, a, ratio))
+        else:
+            self._link(source, result, lambda spec: bitcasts.widened(spec, a, b, ratio))
+            self._link(result, source, lambda spec: bitcasts.narrowed(spec, b, a, ratio))
+            self.requirements.append(Requirement(op, 0, result, lambda spec: bitcasts.narrowed(spec, b, a, ratio)))
 
     def _unknown(self, op: ir.Operation) -> None:
         raise PassError(op, f"{op.name} has no layout rule; write the tile to memory and read it in the other shape")
@@ -330,10 +339,3 @@ def contiguous_dim(op: ir.Operation, value: ir.Value, memory: ir.Value) -> str |
         return found[-1] if found else None
     last = memory.type.shape[-1] if len(memory.type.shape) else None
     return last.name if last is not None and last.name in dims else None
-
-
-def bits_of(element: ir.Type) -> int:
-    """Bits of an element; an index counts as 64."""
-    if isinstance(element, ir.IntegerType | ir.FloatType):
-        return element.width
-    return 64

@@ -163,6 +163,8 @@ class ConstraintWriter:
         """Constraints of dims that are expressions (K // 32): those of the one symbol in it, with sizes mapped."""
         made: list[ir.Attribute] = []
         for name, expr in list(self.trace.derived.items()):
+            if expr.kind in ("floordiv", "ceildiv") and expr.operands[0].name and expr.operands[1].constant_value:
+                continue  # the compiler itself divides the constraints of K for K floordiv 2
             for item in self.constraints:
                 if not isinstance(item, (c.WorkgroupConstraint, c.TilingConstraint, c.WaveConstraint)):
                     continue

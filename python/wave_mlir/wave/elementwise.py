@@ -266,6 +266,11 @@ def bitcast(src: Value, dtype: DataType) -> Value:
     """The same bits as another element type; with another width the last dim's number of elements changes."""
     value, wanted = want_value(src, "bitcast"), _want_dtype(dtype, "bitcast")
     trace = current()
+    dims = value.dims
+    if value.dtype.bits != wanted.bits:
+        if not dims:
+            raise source.error(f"bitcast: one element of {value.dtype} has other bits than one of {wanted}")
+        dims = (*dims[:-1], trace.resized_dim(dims[-1], value.dtype, wanted))
     with source.location():
-        result = ops.BitcastOp(trace.tile_type(value.dims, wanted), value.ir).result
-    return trace.value(result, value.dims, wanted)
+        result = ops.BitcastOp(trace.tile_type(dims, wanted), value.ir).result
+    return trace.value(result, dims, wanted)

@@ -59,11 +59,37 @@ class Trace:
             return _dim_name(value)
         if isinstance(value, int) or not isinstance(value, sympy.Basic) or not value.free_symbols:
             raise source.error(f"{what}: dim {value} has no name; take a symbol and bind it in subs")
-        expr = self.expr(value, exact=True)
+        return self._derived_dim(self.expr(value, exact=True))
+
+    def _derived_dim(self, expr: Expr) -> str:
         name = "".join(c if c.isalnum() else "_" for c in str(expr).replace(" ", "_"))
         self.derived.setdefault(name, expr)
         self.used.setdefault(name, source.position())
         return name
+
+    def resized_dim(self, name: str, old: DataType, new: DataType) -> str:
+        """The dim that counts elements of `new` where dim `name` counts those of `old`: K for K/2 bytes of f4."""
+        size = self._definition(name)
+        most, least = max(old.bits, new.bits), min(old.bits, new.bits)
+        if most % least:
+            raise source.error(f"bitcast: elements of {old} ({old.bits} bits) hold no whole number of {new}")
+        ratio = most // least
+        if new.bits > old.bits:
+            size = size.operands[0] if _factor(size) == ratio else size // ratio
+        elif size.kind == "floordiv" and (size.operands[1].constant_value or 0) % ratio == 0:
+            size = size.operands[0] // (size.operands[1] // ratio)
+        else:
+            size = size * ratio
+        return size.name or self._derived_dim(size)
+
+    def _definition(self, name: str) -> Expr:
+        """The size of a dim as an expression: of one that stands for an expression, that; else the symbol."""
+        if name in self.derived:
+            return self.derived[name]
+        value = self.bindings.values.get(name)
+        if isinstance(value, sympy.Basic) and value.free_symbols:
+            return self.expr(value, exact=True)
+        return Expr.symbol(name)
 
     def dims(self, shape: Sequence[ExprLike], what: str) -> tuple[str, ...]:
         """Names of the dims of a shape, which must differ."""
@@ -136,6 +162,11 @@ class Trace:
                 f"argument {owner} has {len(kind.shape)} dims and its MemoryLayout {len(given)}; give one for each dim"
             )
         return [None if s is None else self.expr(s, exact=True) for s in given]
+
+
+def _factor(expr: Expr) -> int | None:
+    """c of an expression x * c."""
+    return expr.operands[1].constant_value if expr.kind == "mul" else None
 
 
 def _dim_name(symbol: sympy.Symbol) -> str:
