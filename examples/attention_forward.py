@@ -31,7 +31,7 @@ LOG2_E = math.log2(math.e)
 
 @dataclass(frozen=True)
 class Shape:
-# B query heads (of all sequences), B_KV heads of keys; M queries, K2 keys; K1, N: sizes of a head of Q and K, of V.
+    # B query heads (of all sequences), B_KV heads of keys; M queries, K2 keys; K1, N: sizes of a head of Q and K, of V.
 
     heads: int
     queries: int

@@ -5,11 +5,11 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
-from wave_mlir.dialect import Expr, MemoryType
+from wave_mlir.dialect import Expr, MemoryType, prove
 
 from .diagnostics import PassError
 from .gpu_function import GpuFunction, flat_memref
-from .kernel_info import is_stride_symbol
+from .kernel_info import MAX_SYMBOL, is_stride_symbol
 from .lane_access import memory_of, stored_of
 from .tile_ir import bound_names
 
@@ -138,28 +138,69 @@ def _place(function: GpuFunction, op: ir.Operation, memory: ir.Value) -> tuple[i
 
 
 def lower_read(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.read → vector.load. A masked lane reads at offset 0 and drops what it got: no branch."""
+    """wave.read → vector.load. A masked lane reads at offset 0 and drops what it got: no branch, where the memory has
+    as many elements there as are read."""
     memory = memory_of(op)
     with op.location, ir.InsertionPoint(op):
-        condition = mask_condition(function, op)
-        offset, alignment = _place(function, op, memory)
         result = op.results[0]
         kind = result.type if isinstance(result.type, ir.VectorType) else ir.VectorType.get([1], result.type)
-        if condition is not None:
-            zero = function.emitter.emit(Expr.constant(0), op)
-            offset = arith.SelectOp(condition, offset, zero).result
-        value = vector.LoadOp(kind, memory, [offset], nontemporal=_flag(op, "nontemporal"), alignment=alignment).result
-        if condition is not None:
-            value = arith.SelectOp(condition, value, zero_vector(kind)).result
+        if _never(op):
+            value = zero_vector(kind)
+        else:
+            condition = mask_condition(function, op)
+            offset, alignment = _place(function, op, memory)
+            if condition is None:
+                value = _load(op, kind, memory, offset, alignment)
+            elif _holds(function, memory, kind.shape[0]):
+                zero = function.emitter.emit(Expr.constant(0), op)
+                offset = arith.SelectOp(condition, offset, zero).result
+                value = _load(op, kind, memory, offset, alignment)
+                value = arith.SelectOp(condition, value, zero_vector(kind)).result
+            else:
+                branch = scf.IfOp(condition, [kind], has_else=True)
+                with ir.InsertionPoint(branch.then_block):
+                    scf.YieldOp([_load(op, kind, memory, offset, alignment)])
+                with ir.InsertionPoint(branch.else_block):
+                    scf.YieldOp([zero_vector(kind)])
+                value = branch.results[0]
         if kind != result.type:
             value = vector.ExtractOp(value, [], [0]).result
     result.replace_all_uses_with(value)
     op.erase()
 
 
+def _load(op: ir.Operation, kind: ir.Type, memory: ir.Value, offset: ir.Value, alignment: int) -> ir.Value:
+    return vector.LoadOp(kind, memory, [offset], nontemporal=_flag(op, "nontemporal"), alignment=alignment).result
+
+
+def _never(op: ir.Operation) -> bool:
+    """Whether the mask holds for no element."""
+    mask = op.opview.mask
+    if mask is None or not isinstance(mask.owner, ir.OpView | ir.Operation):
+        return False
+    return mask.owner.operation.name == "wave.mask" and mask.owner.operation.opview.expr.constant_value == 0
+
+
+def _holds(function: GpuFunction, memory: ir.Value, count: int) -> bool:
+    """Whether a memory surely has `count` elements from offset 0 on, if no dim known at run time only is 0."""
+    if not isinstance(memory, ir.BlockArgument):
+        return ir.MemRefType(memory.type).shape[0] >= count
+    shape = [Expr(e) for e in function.op.attributes["wave.args"][memory.arg_number]["shape"]]
+    strided = any(is_stride_symbol(name) for s in function.strides[memory] for name in s.symbols)
+    product = Expr.constant(1)
+    for extent in shape[-1:] if strided else shape:
+        product = product * extent
+    facts = function.info.facts.extended({name: (1, MAX_SYMBOL) for name in product.symbols}, {}, [])
+    divisor = product.divisor(facts)  # a positive multiple of it is at least as much
+    return divisor >= count or prove(product.ge(count), facts) is True
+
+
 def lower_write(function: GpuFunction, op: ir.Operation) -> None:
     """wave.write → vector.store, under scf.if when masked."""
     memory, value = memory_of(op), stored_of(op)
+    if _never(op):
+        op.erase()
+        return
     with op.location, ir.InsertionPoint(op):
         condition = mask_condition(function, op)
         offset, alignment = _place(function, op, memory)
