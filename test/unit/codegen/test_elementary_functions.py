@@ -126,7 +126,9 @@ def test_binary(name: str, kind: str) -> None:
     check(got, want, kind, bound_of(name, kind), x, y)
 
 
-@pytest.mark.parametrize("name,kind", [("tanh", "f32"), ("sin", "f32"), ("sin", "f64"), ("cbrt", "f16"), ("exp", "f64")])
+@pytest.mark.parametrize("name,kind", [
+    ("tanh", "f32"), ("sin", "f32"), ("sin", "f64"), ("cbrt", "f16"), ("exp", "f64"),
+])  # fmt: skip
 def test_vectors(name: str, kind: str) -> None:
     """Vectors give what scalars give, also when only some elements take the branch for large arguments."""
     x = sample(name, kind, 1 << 10)[:4096]
