@@ -24,8 +24,12 @@ _INTEGER_MATH = frozenset({"absi", "ctlz", "cttz", "ctpop"})
 
 # Ops of the machine's own dialects that are known to compile for every target. Others may make LLVM end the process.
 _TRUSTED = frozenset(
-    f"rocdl.{name}" for name in ("sched.barrier", "sched.group.barrier", "readfirstlane", "ds_bpermute", "s.setprio")
-) | frozenset({"llvm.fence"})
+    f"rocdl.{name}"
+    for name in (
+        "sched.barrier", "sched.group.barrier", "readfirstlane", "ds_bpermute", "s.setprio", "make.buffer.rsrc",
+        "raw.ptr.buffer.load", "raw.ptr.buffer.store",
+    )
+) | frozenset({"llvm.fence", "llvm.inttoptr", "llvm.getelementptr"})  # fmt: skip
 
 
 def target_of(module: ir.Module | ModuleOp, wanted: str = "") -> targets.Target:
