@@ -168,8 +168,9 @@ def _lane_offset(function: GpuFunction, op: ir.Operation, offset: Expr) -> ir.Va
     predicate = None if mask is None else mask_expr(mask)
     if predicate is not None:
         predicate = _at_first(function, mask.owner.operation, predicate)
-        if all(operands.get(n) == v for n, v in index_operands(mask.owner.operation).items()):
-            return emit(("masked offset", offset, predicate), [offset, predicate], op, operands, _select)
+        own = index_operands(mask.owner.operation)
+        if all(operands.get(n, v) == v for n, v in own.items()):
+            return emit(("masked offset", offset, predicate), [offset, predicate], op, own | operands, _select)
     value = emit(("offset", offset), [offset], op, operands, lambda values: _as(32, values[0]))
     if mask is None:
         return value
