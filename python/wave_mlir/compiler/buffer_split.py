@@ -16,7 +16,7 @@ from mlir import ir
 from wave_mlir.dialect import Expr, Facts, MemoryType
 
 from .kernel_info import KernelInfo
-from .lane_access import index_of, mask_expr, memory_of, names_of, strides_of, symbol_values_of, value_type, width_of
+from .lane_access import index_of, mask_expr, memory_of, names_of, symbol_values_of, value_type, width_of
 from .tile_ir import ancestors
 
 LIMIT = (1 << 31) - 1 - 16
@@ -77,7 +77,7 @@ class BufferSplitter:
         predicate = None if op.opview.mask is None else mask_expr(op.opview.mask)
         if predicate is not None:
             predicate = self.info.resolve(predicate, bound)
-        index, strides = index_of(op, self.info), strides_of(op, self.info)
+        index, strides = index_of(op, self.info), self.info.strides_of(memory_of(op))
         key = (tuple(index), tuple(strides), tuple(shape), predicate, uniform, tuple(bound), value_type(op))
         if key not in self._known:
             facts = self.info.facts_for(bound)
