@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
+from wave_mlir.compiler.access_index import memory_extent
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import (
     LaneFacts,
@@ -39,6 +40,7 @@ class Bounds(Pass):
         %m = wave.mask [wg.x * 64 + lane mod 16 lt 100] : vector<4xi1>
         %v = wave.read %a mask %m index [wg.x * 64 + lane mod 16, 0] : …
 
+    An extent whose symbol the access uses with a value of its own (a set symbol of the same name) is not known there.
     It does not look at domains of dims that are no dims of the memory (wave-infer-layouts puts them into a mask).
     """
 
@@ -62,9 +64,10 @@ class _Masker:
         width = width_of(op)
         conditions: list[Expr] = []
         bound = names_of(op)
-        shape = [self.info.resolve(e, bound) for e in MemoryType(op.opview.memory.type).shape]
+        shape = [memory_extent(self.info, e, bound) for e in MemoryType(op.opview.memory.type).shape]
         for coordinate, extent in zip(index_of(op, self.info), shape, strict=True):
-            conditions += self._conditions(coordinate, extent, width)
+            if extent is not None:
+                conditions += self._conditions(coordinate, extent, width)
         if not conditions:
             return
         predicate = conditions[0]
@@ -97,8 +100,9 @@ class _Masker:
 def _agree(own: Expr, mask: ir.Operation, predicate: Expr, op: ir.Operation) -> bool:
     """Whether the symbols of the mask's predicate and of the access's mean the same where the two are joined."""
     values, others = (dict(zip(names_of(o), symbol_values_of(o), strict=True)) for o in (mask, op))
-    return all(n not in others or others[n] == values.get(n) for n in own.symbols) and all(
-        n not in values or values[n] == others.get(n) for n in predicate.symbols
+    same = {n for n in values if n in others and values[n] == others[n]}
+    return all(n in same or n not in others for n in own.symbols) and all(
+        n in same or n not in values for n in predicate.symbols
     )
 
 

@@ -178,7 +178,8 @@ def _not_implied(
     names: list[str],
 ) -> list[Expr]:
     """Conditions for the tile's point to be in its dims' extents that "inside the memory" does not imply."""
-    inside = {(i, info.resolve(extent)) for i, extent in zip(index, memory.shape, strict=True)}
+    extents = [memory_extent(info, extent, names) for extent in memory.shape]
+    inside = {(i, extent) for i, extent in zip(index, extents, strict=True) if extent is not None}
     along = op.attributes["dim"].value if op.name == "wave.scatter_add" else None
     facts = info.facts_for(names)
     dims = [
@@ -186,6 +187,15 @@ def _not_implied(
         if d == along or (coordinates[d].simplify(facts), info.dim_extent(d, names)) not in inside
     ]  # fmt: skip
     return domain(info, dims, names)
+
+
+def memory_extent(info: KernelInfo, extent: Expr, bound: Sequence[str]) -> Expr | None:
+    """A memory's extent, for an op where the symbols `bound` have values of their own; None when it uses one of these.
+
+    The memory's symbol means the argument's size; a `set_symbol` of that name hides it.
+    """
+    size = info.resolve(extent)
+    return None if any(s in bound for s in size.symbols) else size
 
 
 def _mask(op: ir.Operation, tile: TileType, conditions: list[Expr], values: dict[str, ir.Value]) -> ir.Value:

@@ -13,7 +13,7 @@ from mlir import ir
 
 from wave_mlir.dialect import Layout, TileType
 
-from .access_index import coordinate
+from .access_index import coordinate, memory_extent
 from .kernel_info import KernelInfo
 from .layout_spec import of_layout
 from .tile_ir import bound_names, segments
@@ -121,7 +121,7 @@ class Outside:
         size = self.info.dim_extent(dim, names)
         memory = op.operands[0].type
         return any(
-            i == where and self.info.resolve(extent) == size
+            i == where and memory_extent(self.info, extent, names) == size
             for i, extent in zip(op.attributes["index"], memory.shape, strict=True)
         )
 

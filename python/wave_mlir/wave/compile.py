@@ -14,6 +14,7 @@ from typing import Any
 import sympy
 
 from wave_mlir.compiler import abi, cache, cache_key, cached, targets
+from wave_mlir.compiler.runnable import MachineRun
 from wave_mlir.lang.dtypes import DataType
 from wave_mlir.lang.types import MemoryType
 from wave_mlir.runtime import launch
@@ -214,6 +215,15 @@ class CompiledKernel:
     def plan(self, *args: object) -> LaunchPlan:
         """Grid, block and kernel arguments of a call. Raises AbiError for arguments that do not fit."""
         return self._launcher.plan(args)
+
+    def run_isa(self, *args: object, **options: object) -> MachineRun:
+        """Run the machine code on the CPU, instruction by instruction, with all checks; arguments as of a call.
+
+        options: those of `wave_mlir.isa.run` (seed, order, collect …). CPU tensors are updated in place. Raises
+        AbiError for arguments that do not fit, wave_mlir.isa.IsaError at the first fault.
+        """
+        bound = self._launcher.bind(args)
+        return self._compiled.run_isa(*bound.memories, *bound.scalars, symbols=bound.given, **options)
 
     @cached_property
     def _launcher(self) -> launch.Launcher:
