@@ -18,6 +18,7 @@ from wave_mlir.dialect import TileType
 from . import bitcasts
 from .bitcasts import bits_of
 from .diagnostics import PassError
+from .dot_layout import dot_spec
 from .kernel_info import KernelInfo
 from .layout_spec import MmaSpecs, Spec, access_spec, make, mma_specs
 from .mma_shape import kind_of, operands, scales, shape_of
@@ -150,6 +151,9 @@ class LayoutSolver:
         name = op.name
         if name in SAME:
             self._tie([*op.operands, *op.results])
+            products = dot_spec(self.info, op)
+            if products is not None:
+                self._seed(0, op.results[0], lambda: products)
         elif rule := _RULES.get(name):
             rule(self, op)
         for value in bound_values(op).values():

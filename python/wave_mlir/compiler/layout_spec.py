@@ -144,7 +144,7 @@ def wave_digits(info: KernelInfo, dims: Sequence[str]) -> list[list[Digit]]:
     return waves
 
 
-def _finish(info: KernelInfo, dims: Sequence[str], reg: list[Digit], lane: Sequence[Digit]) -> Spec:
+def finish(info: KernelInfo, dims: Sequence[str], reg: Sequence[Digit], lane: Sequence[Digit]) -> Spec:
     """The spec with waves, and with a clip where a wave's places reach into the next wave's part."""
     extents = {d: info.tile_extent(d) for d in dims}
     spec = make(extents, reg, lane, wave_digits(info, dims))
@@ -179,7 +179,7 @@ def mma_specs(info: KernelInfo, shape: MmaShape, kind: MmaKind, scale_dims: tupl
         for role, step in steps.items():
             reg.append((-(-info.wave_extent(roles[role]) // step), roles[role], step))
         reg += [(info.wave_extent(d), d, 1) for d in extra]
-        return _finish(info, [*(roles[role] for role in steps), *extra], reg, lane)
+        return finish(info, [*(roles[role] for role in steps), *extra], reg, lane)
 
     def lhs(fragment: Fragment, k: str, k_step: int) -> Spec:
         return spec(fragment, {"row": shape.row, "k": k}, (*shape.ks, *shape.rows, *shape.batch),
@@ -235,7 +235,7 @@ def access_spec(
         reg.append((-(-inner[dim] // covered[dim]), dim, covered[dim]))
         span = covered[dim] * -(-inner[dim] // covered[dim])
         reg.append((-(-whole[dim] // span), dim, span))
-    return _finish(info, dims, reg, digits)
+    return finish(info, dims, reg, digits)
 
 
 def _inner(info: KernelInfo, dim: str, whole: int) -> int:

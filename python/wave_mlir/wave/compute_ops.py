@@ -14,6 +14,7 @@ from wave_mlir.lang.symbols import ExprLike, index_symbol, is_condition
 
 from . import source
 from .constraints import GenericDot, MmaLike
+from .dot import dot
 from .elementwise import binary, broadcast_to, cast, common_dims
 from .regions import as_index
 from .trace import Trace, current, want_value
@@ -41,8 +42,6 @@ def scalar(value: Number | ExprLike | Value, dtype: DataType) -> Value:
 
 def _mma_kind(trace: Trace, mma_type: MmaLike | None, lhs: Value, rhs: Value) -> str:
     chosen = trace.default_mma if mma_type is None else mma_type
-    if isinstance(chosen, GenericDot):
-        raise source.error("mma: GenericDot has no lowering yet; take an MMAType of the target")
     if chosen is None:
         raise source.error("mma: no MMA kind; give HardwareConstraint(…, mma_type=MMAType.…) or mma(…, mma_type=…)")
     name = getattr(chosen, "name", str(chosen))
@@ -81,6 +80,9 @@ def mma(lhs: Value, rhs: Value, acc: Value, mma_type: MmaLike | None = None) -> 
     if a.dtype.mlir != b.dtype.mlir and not (a.dtype.bits == 8 and b.dtype.bits == 8):
         raise source.error(f"mma: operands of {a.dtype} and {b.dtype}; make them equal with tkw.cast")
     _mma_shapes(a, b, c)
+    chosen = trace.default_mma if mma_type is None else mma_type
+    if isinstance(chosen, GenericDot):
+        return dot(trace, a, b, c, chosen, lambda tile, dim, acc: _reduce_along("sum", [tile], dim, acc, False))
     kind = _mma_kind(trace, mma_type, a, b)
     trace.mma_kinds.append(kind)
     own = kind if mma_type is not None or kind != trace.mma_kinds[0] else None

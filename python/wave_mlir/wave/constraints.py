@@ -31,8 +31,11 @@ ScaledMMAType.__doc__ = """MMA kinds with a scale for each 32 elements along K."
 
 @dataclass(frozen=True)
 class GenericDot:
-    """A dot product without MMA instructions: `along_dim` is divided among lanes, `k_mult` vectors of `k_vec_size`
-    elements a lane, `out_vec_size` results a lane."""
+    """A dot product without MMA instructions: multiplications, and a sum over registers and lanes.
+
+    Lanes divide the results along `along_dim` (M or N); `k_mult` lanes share a result and add their sums. At a time a
+    lane has `k_vec_size` consecutive elements along K and `out_vec_size` results along the other dim.
+    """
 
     out_vec_size: int = 1
     k_vec_size: int = 4
