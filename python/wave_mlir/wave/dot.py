@@ -46,7 +46,7 @@ def _check(trace: Trace, how: GenericDot) -> None:
     lanes = trace.target.wave_size
     if min(how.out_vec_size, how.k_vec_size, how.k_mult) < 1 or lanes % how.k_mult:
         raise source.error(
-            f"mma: {how} has sizes that do not fit; they must be positive, and k_mult divide the {lanes} lanes of a wave"
+            f"mma: {how} has sizes that do not fit; they must be positive, and k_mult divide the {lanes} lanes"
         )
     if how.along_dim not in (MMAOperand.M, MMAOperand.N):
         raise source.error("mma: the results of a GenericDot are divided along MMAOperand.M or N; K is summed over")
