@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
-from wave_mlir.compiler import bitcasts
 from wave_mlir.compiler.access_index import place_access, resolve_expressions, settle_allocations
+from wave_mlir.compiler.bitcasts import is_repacking, repacked
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.layout_solver import FREE, LayoutSolver, Requirement
 from wave_mlir.compiler.layout_spec import Spec
-from wave_mlir.compiler.pass_registry import ModuleOp, Pass, register_pass
+from wave_mlir.compiler.pass_registry import ModuleOp, Pass, PassError, register_pass
 from wave_mlir.compiler.tile_ir import body_of, kernels, walk
 from wave_mlir.dialect import TileType
 
@@ -107,17 +107,28 @@ class _Placer:
             return self.solver.mma[op.results[0]].acc
         if op.name == "wave.reduce":
             return self.actual[op.operands[0]].drop([op.attributes["dim"].value])
-        if op.name == "wave.bitcast":
-            return self._of_narrower(op)
         if op.name == "wave.topk":
             return self.solver.topk_spec(op, self.actual[op.operands[0]])
+        if is_repacking(op):
+            return self._of_bitcast(op)
         return None
 
-    def _of_narrower(self, op: ir.Operation) -> Spec | None:
-        old, new = bitcasts.widths(op)
-        if old <= new:
-            return None
-        return bitcasts.narrowed(self.actual[op.operands[0]], *bitcasts.last_dims(op), bitcasts.ratio_of(op))
+    def _of_bitcast(self, op: ir.Operation) -> Spec:
+        """The layout of a bitcast's result; its operand gets the one that goes with it where there is one."""
+        source, result = op.operands[0], op.results[0]
+        wanted = repacked(op, self.actual[result], backward=True)
+        if wanted is not None:
+            self._satisfy(Requirement(op, 0, wanted))
+            return self.actual[result]
+        natural = repacked(op, self.actual[source])
+        if natural is None:
+            raise PassError(
+                op,
+                f"this bitcast from {source.type.element_type} to {result.type.element_type} needs lanes that hold "
+                f"whole groups of elements along {source.type.dims[-1]}; ask for it with elements_per_thread or "
+                "vector_shapes",
+            )
+        return natural
 
     def _correct(self, result: ir.Value, natural: Spec) -> None:
         wanted = self.actual.get(result)

@@ -27,10 +27,12 @@ def check(
     dynamic: Sequence = (),
     tolerance: float = 0.0,
     orders: Sequence[str] = ("forward", "reverse"),
+    isa: bool = True,
 ) -> CompiledKernel:
     """Run in the simulator, all checks on, in several wave orders. expected: results by argument number.
 
-    tolerance: greatest absolute error; 0: equal bits (NaN equals NaN).
+    tolerance: greatest absolute error; 0: equal bits (NaN equals NaN). isa: run the machine code too, waves in random
+    order.
     """
     made = compiled(kernel, subs, target, dynamic)
     for order in orders:
@@ -38,11 +40,13 @@ def check(
         bound = made._launcher.bind(given)
         symbols = {n: bound.symbols[n] for n in made.abi.dynamic_symbols}
         sim.run(made._compiled.module, [*bound.memories, *bound.scalars], symbols=symbols, order=order)
-        for number, want in expected.items():
-            if tolerance:
-                np.testing.assert_allclose(given[number].astype(np.float64), want, rtol=0, atol=tolerance)
-            else:
-                np.testing.assert_array_equal(given[number], want)
+        _compare(given, expected, tolerance)
+    if isa:
+        given = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        bound = made._launcher.bind(given)
+        symbols = {n: bound.symbols[n] for n in made.abi.dynamic_symbols}
+        made._compiled.run_isa(*bound.memories, *bound.scalars, symbols=symbols)
+        _compare(given, expected, tolerance)
     return made
 
 
@@ -54,3 +58,11 @@ def check_machine(
     made._compiled.run_isa(*given, seed=seed)
     for number, want in expected.items():
         np.testing.assert_allclose(given[number].astype(np.float64), want, rtol=0, atol=tolerance)
+
+
+def _compare(given: Sequence, expected: Mapping[int, np.ndarray], tolerance: float) -> None:
+    for number, want in expected.items():
+        if tolerance:
+            np.testing.assert_allclose(given[number].astype(np.float64), want, rtol=0, atol=tolerance)
+        else:
+            np.testing.assert_array_equal(given[number], want)

@@ -28,3 +28,15 @@ module attributes {wave.form = "typed", wave.target = "gfx950"} {
     wave.return
   }
 }
+
+// -----
+
+// Elements of another width, of which no lane holds whole groups (4 of 6 bits in 3 of 8).
+module attributes {wave.form = "typed", wave.target = "gfx950"} {
+  wave.kernel @k() symbols {M = 24, N = 32} constraints [#wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1 : !wave.tile<[M], i8>
+    // expected-error@+1 {{this bitcast from i8 to f6E2M3FN needs lanes that hold whole groups of elements along M; ask for it with elements_per_thread or vector_shapes}}
+    %y = wave.bitcast %x : !wave.tile<[M], i8> -> !wave.tile<[N], f6E2M3FN>
+    wave.return
+  }
+}

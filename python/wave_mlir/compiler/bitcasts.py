@@ -6,10 +6,10 @@ it has the 4 of 8 bits, as the fastest digit of its registers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from mlir import ir
-from mlir.dialects import vector
 
 from wave_mlir.dialect import TileType
 
@@ -29,15 +29,12 @@ def widths(op: ir.Operation) -> tuple[int, int]:
     return old, new
 
 
-def ratio_of(op: ir.Operation) -> int:
-    """How many of the narrower elements are in one of the wider."""
+def is_repacking(op: ir.Operation) -> bool:
+    """Whether the op is a bitcast to elements of another width."""
+    if op.name != "wave.bitcast":
+        return False
     old, new = widths(op)
-    return max(old, new) // min(old, new)
-
-
-def last_dims(op: ir.Operation) -> tuple[str, str]:
-    """The last dim before and after: the one whose number of elements changes."""
-    return list(op.operands[0].type.dims)[-1], list(op.results[0].type.dims)[-1]
+    return old != new
 
 
 def check_dims(info: KernelInfo, op: ir.Operation) -> None:
@@ -50,7 +47,7 @@ def check_dims(info: KernelInfo, op: ir.Operation) -> None:
             f"this bitcast changes the width of elements and is from [{', '.join(before)}] to [{', '.join(after)}]; "
             "only the last dim may be another one",
         )
-    if max(old, new) % min(old, new) or info.tile_extent(before[-1]) * old != info.tile_extent(after[-1]) * new:
+    if info.tile_extent(before[-1]) * old != info.tile_extent(after[-1]) * new:
         raise PassError(
             op,
             f"the tile has {info.tile_extent(before[-1])} elements of {old} bits along {before[-1]}, and "
@@ -59,43 +56,39 @@ def check_dims(info: KernelInfo, op: ir.Operation) -> None:
         )
 
 
-def narrowed(spec: Spec, old: str, new: str, ratio: int) -> Spec:
-    """The layout of a tile whose elements are each cut in `ratio` ones; dim `new` counts these instead of `old`."""
+def repacked(op: ir.Operation, spec: Spec, backward: bool = False) -> Spec | None:
+    """The layout of a bitcast's result that goes with `spec` of its operand (`backward`: the other way round).
+
+    None where lanes do not hold whole groups of the elements that share bits.
+    """
+    old, new = op.operands[0].type, op.results[0].type
+    if backward:
+        old, new = new, old
+    return resized(spec, old.dims[-1], new.dims[-1], bits_of(old.element_type), bits_of(new.element_type))
+
+
+def resized(spec: Spec, old: str, new: str, times: int, divisor: int) -> Spec | None:
+    """The layout of the same bits where `divisor` elements along `old` are `times` elements along `new`.
+
+    None where a lane does not hold such groups of consecutive elements.
+    """
+    common = math.gcd(times, divisor)
+    times, divisor = times // common, divisor // common
+    whole = [n for d, n in (*spec.extents, *spec.clip) if d == old]
+    reg = list(spec.reg)
+    if not reg or reg[0][1:] != (old, 1):
+        reg.insert(0, (1, old, 1))
+    rest = (reg[1:], spec.lane, *spec.waves)
+    strides = [s for digits in rest for _, d, s in digits if d == old]
+    if any(n % divisor for n in (*whole, reg[0][0], *strides)):
+        return None
 
     def scaled(digits: Iterable[Digit]) -> list[Digit]:
-        return [(n, new, s * ratio) if d == old else (n, d, s) for n, d, s in digits]
+        return [(n, new, s * times // divisor) if d == old else (n, d, s) for n, d, s in digits]
 
-    return make(
-        {new if d == old else d: n * ratio if d == old else n for d, n in spec.extents},
-        [(ratio, new, 1), *scaled(spec.reg)],
-        scaled(spec.lane),
-        [scaled(w) for w in spec.waves],
-        {new if d == old else d: n * ratio if d == old else n for d, n in spec.clip},
-    )
+    def sizes(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+        return {new if d == old else d: n * times // divisor if d == old else n for d, n in pairs}
 
-
-def widened(spec: Spec, old: str, new: str, ratio: int) -> Spec | None:
-    """The layout in which `ratio` elements along `old` are one along `new`; None where a lane has not all of one."""
-    if not spec.reg or spec.reg[0][1:] != (old, 1) or spec.reg[0][0] % ratio:
-        return None
-    reg = [(spec.reg[0][0] // ratio, new, 1)]
-    rest = [spec.reg[1:], spec.lane, *spec.waves]
-    sizes = [n for d, n in (*spec.extents, *spec.clip) if d == old]
-    if any(n % ratio for n in sizes) or any(s % ratio for digits in rest for _, d, s in digits if d == old):
-        return None
-
-    def scaled(digits: Iterable[Digit]) -> list[Digit]:
-        return [(n, new, s // ratio) if d == old else (n, d, s) for n, d, s in digits]
-
-    return make(
-        {new if d == old else d: n // ratio if d == old else n for d, n in spec.extents},
-        [*reg, *scaled(spec.reg[1:])],
-        scaled(spec.lane),
-        [scaled(w) for w in spec.waves],
-        {new if d == old else d: n // ratio if d == old else n for d, n in spec.clip},
-    )
-
-
-def lane_bitcast(value: ir.Value, kind: ir.VectorType) -> ir.Value:
-    """A lane's vector as one of other elements, with the same bits."""
-    return value if value.type == kind else vector.BitCastOp(kind, value).result
+    first = (reg[0][0] * times // divisor, new, 1)
+    others, lane, *waves = (scaled(digits) for digits in rest)
+    return make(sizes(spec.extents), [first, *others], lane, waves, sizes(spec.clip))

@@ -141,7 +141,7 @@ def _check_dims(info: KernelInfo, op: ir.Operation) -> None:
 
 
 def _check_in_loop(info: KernelInfo, op: ir.Operation, dim: str) -> None:
-    walked = (info.derived(dim) or (dim, 1))[0]
+    walked = (info.derived(dim) or (dim, 1, 1))[0]
     tiling = info.tiling_of(walked)
     if tiling is None or tiling.tile is None or op.name == "wave.register":
         return

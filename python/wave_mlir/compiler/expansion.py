@@ -9,11 +9,12 @@ from mlir.dialects import arith, vector
 
 from wave_mlir.dialect import Expr, Layout, TileType, plan
 
-from . import bitcasts
 from . import expand_elementwise as elementwise
+from .bitcasts import is_repacking
 from .diagnostics import PassError
 from .kernel_info import KernelInfo
 from .lane_values import Lanes, LaneValue, concatenate, layout_of, rechunk
+from .mma_steps import MmaSteps
 from .reductions import CLUSTERS, WAVES, clusters_of, register_of, registers_along, rows_attr, waves_of
 from .scans import Scan, Selection
 from .targets import MmaKind, TargetError
@@ -368,18 +369,6 @@ class Expander:
         self.values[op.results[0]] = LaneValue(tuple(chunks), width)
         return True
 
-    def _bitcast(self, op: ir.Operation) -> bool:
-        """bitcast: the elements of a chunk at once; where they are wider, several chunks of the operand."""
-        tile = op.results[0].type
-        old, new = bitcasts.widths(op) if is_tile(tile) else (0, 0)
-        if old == new:
-            return self._elementwise(op)
-        width = max(self.lanes.width(layout_of(tile)), old // new)
-        kind = ir.VectorType.get([width], TileType(tile).element_type)
-        held = self.get(op.operands[0], width * new // old)
-        self.values[op.results[0]] = LaneValue(tuple(bitcasts.lane_bitcast(c, kind) for c in held.chunks), width)
-        return True
-
     def _scalar_elementwise(self, op: ir.Operation) -> bool:
         value = self._built(op, list(op.operands), op.results[0].type)
         op.results[0].replace_all_uses_with(value)
@@ -392,6 +381,20 @@ class Expander:
             raise PassError(op, f"{op.name} does not apply to {element}; cast the operands first")
         return value
 
+    def _bitcast(self, op: ir.Operation) -> bool:
+        """bitcast: of each vector; to elements of another width, of as many as share the bits of a result's vector."""
+        if not is_repacking(op) or not is_tile(op.results[0].type):
+            return self._elementwise(op)
+        old, new = (v.type.element_type.width for v in (op.operands[0], op.results[0]))
+        width = self.lanes.width(layout_of(op.results[0].type))
+        while width * new % old:
+            width *= 2
+        kind = ir.VectorType.get([width], TileType(op.results[0].type).element_type)
+        parts = self.get(op.operands[0], width * new // old).chunks
+        value = LaneValue(tuple(vector.BitCastOp(kind, part).result for part in parts), width)
+        self.values[op.results[0]] = rechunk(value, self.lanes.width(layout_of(op.results[0].type)))
+        return True
+
     def _mma(self, op: ir.Operation) -> bool:
         view = op.opview
         if not is_tile(view.acc.type):
@@ -399,12 +402,15 @@ class Expander:
         kind = self.mma_kind(op)
         lhs, rhs = self.get(view.lhs, kind.lhs.elements), self.get(view.rhs, kind.rhs.elements)
         acc = list(self.get(view.acc, kind.acc.elements).chunks)
-        steps = _MmaSteps(self, op, kind)
+        steps = MmaSteps(op, kind)
         name = ir.StringAttr.get(kind.name)
+        scales = [self.get(v, 1).chunks for v in (view.lhs_scale, view.rhs_scale)] if kind.is_scaled else []
         for number in range(len(acc)):
-            for a, b in steps.operands_of(number):
+            for a, b, *numbers in steps.operands_of(number):
                 operands = [lhs.chunks[a], rhs.chunks[b], acc[number]]
-                mma = ir.Operation.create("wave.mma", [acc[number].type], operands, {"kind": name})
+                for place, (held, scale) in enumerate(zip(scales, numbers, strict=True)):
+                    operands.insert(2 * place + 1, held[scale])
+                mma = ir.Operation.create(op.name, [acc[number].type], operands, {"kind": name})
                 acc[number] = mma.results[0]
         held = LaneValue(tuple(acc), kind.acc.elements)
         self.values[op.results[0]] = rechunk(held, self.lanes.width(layout_of(op.results[0].type)))
@@ -509,70 +515,16 @@ _HANDLERS: dict[str, Callable[[Expander, ir.Operation], bool]] = {
     "wave.mask": Expander._expression,
     "wave.apply_expr": Expander._expression,
     "wave.scalar": Expander._expression,
-    "wave.bitcast": Expander._bitcast,
     "wave.permute": Expander._rename,
     "wave.broadcast": Expander._broadcast,
     "wave.reduce": Expander._reduce,
     "wave.cumsum": Expander._cumsum,
     "wave.topk": Expander._topk,
     "wave.relayout": Expander._relayout,
+    "wave.bitcast": Expander._bitcast,
     "wave.mma": Expander._mma,
+    "wave.scaled_mma": Expander._mma,
     "wave.iterate": Expander._region_op,
     "wave.conditional": Expander._region_op,
     "wave.yield": Expander._yield,
 }
-
-
-class _MmaSteps:
-    """Which chunks of lhs and rhs meet in each chunk of the accumulator, in the order of K.
-
-    The chunks of one operand are told apart by the coordinates of their first register in lane 0 of wave 0.
-    """
-
-    def __init__(self, expander: Expander, op: ir.Operation, kind: MmaKind) -> None:
-        view = op.opview
-        self.op = op
-        layouts = {name: layout_of(getattr(view, name).type) for name in ("lhs", "rhs", "acc")}
-        self.acc_dims = layouts["acc"].dims
-        self.contracted = [d for d in layouts["lhs"].dims if d in layouts["rhs"].dims and d not in self.acc_dims]
-        self.acc = _origins(layouts["acc"], kind.acc.elements)
-        self.lhs = _by_origin(layouts["lhs"], kind.lhs.elements)
-        self.rhs = _by_origin(layouts["rhs"], kind.rhs.elements)
-        self.lhs_dims, self.rhs_dims = layouts["lhs"].dims, layouts["rhs"].dims
-        steps = sorted({tuple(origin[self.lhs_dims.index(d)] for d in self.contracted) for origin in self.lhs})
-        self.steps = [dict(zip(self.contracted, step, strict=True)) for step in steps]
-
-    def operands_of(self, number: int) -> list[tuple[int, int]]:
-        """The (lhs chunk, rhs chunk) pairs that add to accumulator chunk `number`."""
-        place = dict(zip(self.acc_dims, self.acc[number], strict=True))
-        return [(self._find(self.lhs, self.lhs_dims, place | step, "lhs"),
-                 self._find(self.rhs, self.rhs_dims, place | step, "rhs")) for step in self.steps]  # fmt: skip
-
-    def _find(self, table: dict[tuple[int, ...], int], dims: list[str], place: dict[str, int], which: str) -> int:
-        found = table.get(tuple(place[d] for d in dims))
-        if found is None:
-            raise PassError(self.op, f"the layout of the {which} does not cover what the accumulator needs; "
-                                     "run wave-infer-layouts, which makes the three agree")  # fmt: skip
-        return found
-
-
-def _origins(layout: Layout, width: int) -> list[tuple[int, ...]]:
-    """Coordinates of the first register of each chunk in lane 0 of wave 0."""
-    origins = []
-    digits = layout.digits.get("reg", [])
-    for register in range(0, layout.registers, width):
-        place = dict.fromkeys(layout.dims, 0)
-        rest = register
-        for extent, dim, stride in digits:
-            rest, digit = divmod(rest, extent)
-            if dim is not None:
-                place[dim] += digit * stride
-        origins.append(tuple(place[d] for d in layout.dims))
-    return origins
-
-
-def _by_origin(layout: Layout, width: int) -> dict[tuple[int, ...], int]:
-    table: dict[tuple[int, ...], int] = {}
-    for number, origin in enumerate(_origins(layout, width)):
-        table.setdefault(origin, number)
-    return table

@@ -127,18 +127,33 @@ class KernelInfo:
             )
         return self.constraints.hardware[0]
 
-    def derived(self, dim: str) -> tuple[str, int] | None:
-        """(D, c) where `dim` has no constraint and is defined as D floordiv c (or ceildiv) of a constrained dim D."""
+    def derived(self, dim: str) -> tuple[str, int, int] | None:
+        """(D, p, q) where `dim` has no constraint and is D * p floordiv q (or ceildiv) of a constrained D."""
         if dim in self._workgroup or dim in self._tiling:
             return None
         definition = self.definitions.get(dim)
-        if definition is None or definition.kind not in ("floordiv", "ceildiv"):
+        ratio = None if definition is None else self._ratio(definition)
+        if ratio is None or (ratio[0] not in self._workgroup and ratio[0] not in self._tiling):
             return None
-        whole, divisor = definition.operands
-        if whole.kind != "symbol" or divisor.constant_value is None:
+        return ratio
+
+    def _ratio(self, definition: Expr) -> tuple[str, int, int] | None:
+        """(D, p, q) of a definition `D * p floordiv q`."""
+        divisor = 1
+        if definition.kind in ("floordiv", "ceildiv"):
+            definition, by = definition.operands
+            number = self.resolve(by).constant_value
+            if number is None or number < 1:
+                return None
+            divisor = number
+        names = definition.symbols
+        if len(names) != 1 or definition.kind not in ("symbol", "mul"):
             return None
-        name = whole.symbols[0]
-        return (name, divisor.constant_value) if name in self._workgroup or name in self._tiling else None
+        factor = definition.coefficient(names[0])
+        number = None if factor is None else factor.constant_value
+        if number is None or number < 1 or (number == 1 and divisor == 1):
+            return None
+        return names[0], number, divisor
 
     # --- extents ---
 
@@ -161,13 +176,14 @@ class KernelInfo:
         if tile is not None:
             extent = self.static_value(tile, f"the tile of dim {dim}")
         elif derived := self.derived(dim):
-            whole = self.tile_extent(derived[0])
-            if whole % derived[1]:
+            name, times, divisor = derived
+            whole = self.tile_extent(name) * times
+            if whole % divisor:
                 raise self._error(
-                    f"dim {dim} = {self.definitions[dim]} needs tiles of {derived[0]} that {derived[1]} divides; "
-                    f"they have {whole}"
+                    f"dim {dim} = {self.definitions[dim]} needs tiles of {name} that make whole elements of it; they "
+                    f"have {whole // times}"
                 )
-            extent = whole // derived[1]
+            extent = whole // divisor
         else:
             value = self.symbol_value(dim)
             if not isinstance(value, int):
@@ -202,9 +218,9 @@ class KernelInfo:
                 self._waves[dim] = 1 if wave is None else self._divide_among_waves(dim, wave)
         return self._waves[dim]
 
-    def _divide_derived(self, dim: str, whole: str, divisor: int) -> int:
+    def _divide_derived(self, dim: str, whole: str, times: int, divisor: int) -> int:
         waves = self.waves_of(whole)
-        if waves > 1 and self.wave_extent(whole) % divisor:
+        if waves > 1 and self.wave_extent(whole) * times % divisor:
             raise self._error(
                 f"dim {dim} = {self.definitions[dim]} needs wave tiles of {whole} that {divisor} divides; they have "
                 f"{self.wave_extent(whole)}"
@@ -228,11 +244,12 @@ class KernelInfo:
 
     def wave_axis(self, dim: str) -> int | None:
         """The block dim (0 = x) whose waves divide a dim; None when one wave has all of it."""
-        wave = self._wave.get(dim)
-        if wave is None and (derived := self.derived(dim)):
-            return self.wave_axis(derived[0])
-        if wave is None or self.waves_of(dim) == 1:
+        if self.waves_of(dim) == 1:
             return None
+        wave = self._wave.get(dim)
+        if wave is None:
+            derived = self.derived(dim)
+            return None if derived is None else self.wave_axis(derived[0])
         if wave.axis is not None:
             return wave.axis
         workgroup = self._workgroup.get(dim)
@@ -353,7 +370,8 @@ class KernelInfo:
         """Where the tile starts along a dim, over `wg.*` and, where it is bound, `iv.DIM`."""
         bound = tuple(bound)
         if derived := self.derived(dim):
-            return self.dim_base(derived[0], bound) // derived[1]
+            name, times, divisor = derived
+            return self.dim_base(name, bound) * times // divisor
         base = Expr.constant(0)
         if workgroup := self._workgroup.get(dim):
             position = self.workgroup_ids[workgroup.axis]

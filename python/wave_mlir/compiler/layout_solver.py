@@ -15,8 +15,7 @@ from mlir import ir
 
 from wave_mlir.dialect import TileType
 
-from . import bitcasts
-from .bitcasts import bits_of
+from .bitcasts import bits_of, check_dims, is_repacking, repacked
 from .diagnostics import PassError
 from .dot_layout import dot_spec
 from .kernel_info import KernelInfo
@@ -267,19 +266,12 @@ class LayoutSolver:
 
     def _bitcast(self, op: ir.Operation) -> None:
         source, result = op.operands[0], op.results[0]
-        old, new = bitcasts.widths(op)
-        if old == new:
+        if not is_repacking(op):
             self._tie([source, result])
             return
-        bitcasts.check_dims(self.info, op)
-        (a, b), ratio = bitcasts.last_dims(op), bitcasts.ratio_of(op)
-        if old > new:
-            self._link(source, result, lambda spec: bitcasts.narrowed(spec, a, b, ratio))
-            self._link(result, source, lambda spec: bitcasts.widened(spec, b, a, ratio))
-        else:
-            self._link(source, result, lambda spec: bitcasts.widened(spec, a, b, ratio))
-            self._link(result, source, lambda spec: bitcasts.narrowed(spec, b, a, ratio))
-            self.requirements.append(Requirement(op, 0, result, lambda spec: bitcasts.narrowed(spec, b, a, ratio)))
+        check_dims(self.info, op)
+        self._link(result, source, lambda spec: repacked(op, spec, backward=True))
+        self._link(source, result, lambda spec: repacked(op, spec))
 
     def _unknown(self, op: ir.Operation) -> None:
         raise PassError(op, f"{op.name} has no layout rule; write the tile to memory and read it in the other shape")

@@ -16,7 +16,7 @@ from wave_mlir.dialect import Layout, TileType
 from .access_index import coordinate, memory_extent
 from .kernel_info import KernelInfo
 from .layout_spec import of_layout
-from .tile_ir import bound_names, segments
+from .tile_ir import bound_names, segments, tile_dims
 
 Number = int | float
 
@@ -71,6 +71,8 @@ class Outside:
             return self._bitcast(op, dim)
         if name == "wave.cast":
             return self._cast(op, dim)
+        if name == "wave.bitcast":
+            return self._bitcast(op, dim)
         if name == "wave.select":
             return self._select(op, dim)
         if name == "wave.reduce":
@@ -93,6 +95,14 @@ class Outside:
     def _cast(self, op: ir.Operation, dim: str) -> Number | None:
         value = self.value(op.operands[0], dim)
         return 0 if value == 0 else None
+
+    def _bitcast(self, op: ir.Operation, dim: str) -> Number | None:
+        """0 stays 0: it is no bits in every type (but the scales of f8E8M0FNU, for which any finite value will do)."""
+        old, new = tile_dims(op.operands[0].type), tile_dims(op.results[0].type)
+        if not old:
+            return None
+        along = old[-1] if dim == new[-1] else dim
+        return 0 if self.value(op.operands[0], along) == 0 else None
 
     def _select(self, op: ir.Operation, dim: str) -> Number | None:
         """A select that this compiler guarded a domain with, or one whose two sides agree."""

@@ -9,6 +9,7 @@ from mlir import ir
 
 from wave_mlir.compiler.diagnostics import CompileError
 from wave_mlir.compiler.targets import TargetError, resolve_alias
+from wave_mlir.dialect import Expr
 from wave_mlir.dialect import wave as d
 from wave_mlir.lang.global_symbols import WORKGROUP_0, WORKGROUP_1, WORKGROUP_2
 
@@ -160,11 +161,14 @@ class ConstraintWriter:
         return made
 
     def _of_derived_dims(self) -> list[ir.Attribute]:
-        """Constraints of dims that are expressions (K // 32): those of the one symbol in it, with sizes mapped."""
+        """Constraints of dims that are expressions of one symbol, with sizes mapped.
+
+        Fixed parts and multiples of a dim (K // 32) need none: the compiler sees what they are.
+        """
         made: list[ir.Attribute] = []
         for name, expr in list(self.trace.derived.items()):
-            if expr.kind in ("floordiv", "ceildiv") and expr.operands[0].name and expr.operands[1].constant_value:
-                continue  # the compiler itself divides the constraints of K for K floordiv 2
+            if _is_fixed_part(expr):
+                continue
             for item in self.constraints:
                 if not isinstance(item, (c.WorkgroupConstraint, c.TilingConstraint, c.WaveConstraint)):
                     continue
@@ -180,6 +184,16 @@ class ConstraintWriter:
                     axis = item.wg_constraint.workgroup_dim if item.wg_constraint else None
                     made.append(d.WaveConstraintAttr.get(name, tile, axis))
         return made
+
+
+def _is_fixed_part(expr: Expr) -> bool:
+    """Is it `K * p floordiv q`, p and q numbers?"""
+    whole = expr
+    if expr.kind in ("floordiv", "ceildiv"):
+        whole, divisor = expr.operands
+        if divisor.constant_value is None:
+            return False
+    return whole.kind in ("symbol", "mul") and len(whole.symbols) == 1
 
 
 def _scaled(item: c.Constraint, alias: c.SymbolicAlias) -> c.Constraint | None:

@@ -263,14 +263,21 @@ def cast(src: Value, dtype: DataType) -> Value:
 
 
 def bitcast(src: Value, dtype: DataType) -> Value:
-    """The same bits as another element type; with another width the last dim's number of elements changes."""
+    """The same bits as another element type; with another width the last dim has more elements, or fewer.
+
+    So two f4 in each i8 of [M, K // 2] are a tile [M, K].
+    """
     value, wanted = want_value(src, "bitcast"), _want_dtype(dtype, "bitcast")
+    if value.dtype.mlir == wanted.mlir:
+        return value
     trace = current()
     dims = value.dims
     if value.dtype.bits != wanted.bits:
         if not dims:
             raise source.error(f"bitcast: one element of {value.dtype} has other bits than one of {wanted}")
-        dims = (*dims[:-1], trace.resized_dim(dims[-1], value.dtype, wanted))
+        dims = (*dims[:-1], trace.resized_dim(dims[-1], value.dtype.bits, wanted.bits))
+    if value.is_scalar:
+        value = broadcast_to(value, ())
     with source.location():
         result = ops.BitcastOp(trace.tile_type(dims, wanted), value.ir).result
     return trace.value(result, dims, wanted)

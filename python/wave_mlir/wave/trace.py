@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 
@@ -67,29 +68,27 @@ class Trace:
         self.used.setdefault(name, source.position())
         return name
 
-    def resized_dim(self, name: str, old: DataType, new: DataType) -> str:
-        """The dim that counts elements of `new` where dim `name` counts those of `old`: K for K/2 bytes of f4."""
-        size = self._definition(name)
-        most, least = max(old.bits, new.bits), min(old.bits, new.bits)
-        if most % least:
-            raise source.error(f"bitcast: elements of {old} ({old.bits} bits) hold no whole number of {new}")
-        ratio = most // least
-        if new.bits > old.bits:
-            size = size.operands[0] if _factor(size) == ratio else size // ratio
-        elif size.kind == "floordiv" and (size.operands[1].constant_value or 0) % ratio == 0:
-            size = size.operands[0] // (size.operands[1] // ratio)
-        else:
-            size = size * ratio
-        return size.name or self._derived_dim(size)
-
-    def _definition(self, name: str) -> Expr:
-        """The size of a dim as an expression: of one that stands for an expression, that; else the symbol."""
-        if name in self.derived:
-            return self.derived[name]
-        value = self.bindings.values.get(name)
-        if isinstance(value, sympy.Basic) and value.free_symbols:
-            return self.expr(value, exact=True)
-        return Expr.symbol(name)
+    def resized_dim(self, name: str, times: int, divisor: int) -> str:
+        """The dim of as many elements as `times / divisor` times those of dim `name`."""
+        whole = self.derived.get(name)
+        if whole is None and isinstance(self.bindings.values.get(name), sympy.Basic):
+            whole = self.expr(self.bindings.values[name], exact=True)
+        whole = Expr.symbol(name) if whole is None else whole
+        if whole.kind == "floordiv" and whole.operands[1].constant_value is not None:
+            divisor *= whole.operands[1].constant_value
+            whole = whole.operands[0]
+        if whole.kind == "mul" and len(whole.symbols) == 1:
+            factor = whole.coefficient(whole.symbols[0])
+            if factor is not None and factor.constant_value is not None:
+                times *= factor.constant_value
+                whole = Expr.symbol(whole.symbols[0])
+        common = math.gcd(times, divisor)
+        times, divisor = times // common, divisor // common
+        if times == divisor == 1 and whole.kind == "symbol":
+            self._use(whole)
+            return whole.symbols[0]
+        self._use(whole)
+        return self._derived_dim(whole * times // divisor)
 
     def dims(self, shape: Sequence[ExprLike], what: str) -> tuple[str, ...]:
         """Names of the dims of a shape, which must differ."""
@@ -162,11 +161,6 @@ class Trace:
                 f"argument {owner} has {len(kind.shape)} dims and its MemoryLayout {len(given)}; give one for each dim"
             )
         return [None if s is None else self.expr(s, exact=True) for s in given]
-
-
-def _factor(expr: Expr) -> int | None:
-    """c of an expression x * c."""
-    return expr.operands[1].constant_value if expr.kind == "mul" else None
 
 
 def _dim_name(symbol: sympy.Symbol) -> str:

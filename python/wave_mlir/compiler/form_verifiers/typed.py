@@ -98,7 +98,7 @@ def check_positions(op: ir.Operation, dims: list[str], info) -> None:
     names = bound_names(op)
     walked = {a.attributes["axis"].value for a in ancestors(op) if a.name == "wave.iterate"}
     for dim in dims:
-        source = (info.derived(dim) or (dim, 1))[0]
+        source = (info.derived(dim) or (dim, 1, 1))[0]
         if source in walked and f"iv.{source}" not in names:
             raise PassError(
                 op,
