@@ -15,6 +15,7 @@ from wave_mlir.compiler.shapes import ShapeInference
 from wave_mlir.compiler.tile_ir import body_of, bound_names, expressions, kernels, tile_dims, walk
 from wave_mlir.dialect import Expr, MemoryType
 
+_ELEMENT_BITS = (1, 8, 16, 32, 64)
 _DYNAMIC_VALUE = re.compile(r"d\d+$")
 
 
@@ -42,14 +43,31 @@ class InferTypes(Pass):
     def run(self, module: ModuleOp) -> None:
         """Raises PassError for shapes that clash or stay unknown and for unbound symbols."""
         for kernel in kernels(module):
-            ShapeInference(kernel).run()
+            KernelInfo.of(kernel).check_expressions()
             ops = list(walk(body_of(kernel)))
+            for value in (*body_of(kernel).arguments, *(r for op in ops for r in op.results)):
+                _check_elements(value)
+            ShapeInference(kernel).run()
             _check_symbols(kernel, ops)
             info = KernelInfo.of(kernel)
             for op in ops:
                 _check_access(info, op)
                 if op.name in ("wave.mma", "wave.scaled_mma") and "kind" not in op.attributes:
                     op.attributes["kind"] = ir.StringAttr.get(default_kind(info, op))
+
+
+def _check_elements(value: ir.Value) -> None:
+    """Elements of a memory can be addressed: they are whole bytes, and a machine type."""
+    if not isinstance(value.type, MemoryType):
+        return
+    element = MemoryType(value.type).element_type
+    if isinstance(element, ir.IndexType) or getattr(element, "width", 0) in _ELEMENT_BITS:
+        return
+    raise PassError(
+        value,
+        f"a memory cannot have elements of {element}: they have 8, 16, 32 or 64 bits (an i1 takes a byte); keep smaller "
+        f"ones packed in i8, and take wave.bitcast to tiles of {element} after the read",
+    )
 
 
 def _check_access(info: KernelInfo, op: ir.Operation) -> None:

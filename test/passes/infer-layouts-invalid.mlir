@@ -116,3 +116,15 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// A division by 0 in a mapping.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  wave.kernel @k(%t: !wave.memory<[M], i32, global>) symbols {B = 64, M = 100, Z = 0} dynamic []
+      constraints [#wave.workgroup<M, B, x>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{i mod Z divides by 0 where Z = 0; give them other values, or say with select(…) what it is then}}
+    %i = wave.read %t mapping <[M = i] -> [i mod Z]> : !wave.memory<[M], i32, global> -> !wave.tile<[M], i32>
+    wave.return
+  }
+}

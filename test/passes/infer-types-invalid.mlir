@@ -182,3 +182,65 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Expressions that divide by 0: of a constraint, a symbol, a shape, a mapping.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{BM floordiv Z divides by 0 where BM = 16, Z = 0; give them other values, or say with select(…) what it is then}}
+  wave.kernel @k(%a: !wave.memory<[M], f16, global>) symbols {M = 37, Z = 0, BM = 16}
+      constraints [#wave.workgroup<M, BM floordiv Z, x>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{16 floordiv Z divides by 0 where Z = 0}}
+  wave.kernel @k(%a: !wave.memory<[M], f16, global>) symbols {M = 37, Z = 0, BM = 16 floordiv Z}
+      constraints [#wave.workgroup<M, BM, x>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{M ceildiv Z divides by 0 where M = 37, Z = 0}}
+  wave.kernel @k(%a: !wave.memory<[M ceildiv Z], f16, global>) symbols {M = 37, Z = 0}
+      constraints [#wave.workgroup<M, 16, x>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+// Elements that are no whole bytes.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{a memory cannot have elements of i4: they have 8, 16, 32 or 64 bits (an i1 takes a byte); keep smaller ones packed in i8, and take wave.bitcast to tiles of i4 after the read}}
+  wave.kernel @k(%a: !wave.memory<[M], i4, global>) symbols {M = 64}
+      constraints [#wave.workgroup<M, 16, x>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "tile", wave.target = "gfx950"} {
+  wave.kernel @k() symbols {M = 64} constraints [#wave.workgroup<M, 16, x>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{a memory cannot have elements of f6E3M2FN: they}}
+    %l = wave.allocate : !wave.memory<[64], f6E3M2FN, shared>
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{a memory cannot have elements of i24: they}}
+  wave.kernel @k(%a: !wave.memory<[M], i24, global>) symbols {M = 64}
+      constraints [#wave.workgroup<M, 16, x>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}

@@ -19,3 +19,15 @@ module attributes {wave.form = "lane", wave.target = "gfx941"} {
     wave.return
   }
 }
+
+// -----
+
+// A division by the number of the element, which is 0 for the first.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f16, global>) symbols {M = 37}
+      constraints [#wave.workgroup<M, 16, x>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{an expression of this op divides by 0 at some of its points; say with select(…) what it is there}}
+    %v = wave.read %a index [lane floordiv el] : !wave.memory<[M], f16, global> -> vector<2xf16>
+    wave.return
+  }
+}

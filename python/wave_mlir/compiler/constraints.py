@@ -6,6 +6,7 @@ are not substituted (see `kernel_info`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from mlir import ir
@@ -86,6 +87,17 @@ class Constraints:
         for attribute in kernel.operation.attributes["constraints"]:
             _ADD[type(attribute)](result, attribute)
         return result
+
+    def expressions(self) -> Iterator[Expr]:
+        """Every expression of every constraint."""
+        for cut in (*self.workgroup, *self.tiling, *self.wave):
+            yield from (e for e in vars(cut).values() if isinstance(e, Expr))
+        for hardware in self.hardware:
+            yield from hardware.vector_shapes.values()
+        yield from (equation for equation, _ in self.reordering)
+        yield from (size for sizes in self.grid for size in sizes)
+        yield from (tile for _, tile, _ in self.device)
+        yield from self.assume
 
 
 def _hardware(a: HardwareConstraintAttr) -> Hardware:

@@ -92,6 +92,10 @@ def location_text(location: ir.Location) -> str:
     return "<unknown>" if str(location) == "loc(unknown)" else str(location).removeprefix("loc(").removesuffix(")")
 
 
+class ExpressionError(ArithmeticError):
+    """An expression has no value for the values of its symbols: a user's error at the op that is being worked at."""
+
+
 class CompileError(Exception):
     """A compilation failed. `diagnostics` says where and why; `str()` is their text, one a line."""
 

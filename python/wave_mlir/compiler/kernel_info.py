@@ -18,7 +18,7 @@ from wave_mlir.dialect import Expr, Facts, MemoryType
 
 from . import targets
 from .constraints import Constraints, Hardware, Tiling, Wave, Workgroup
-from .diagnostics import PassError
+from .diagnostics import ExpressionError, PassError
 
 AXES = ("x", "y", "z")
 """Names of the grid and block dims."""
@@ -73,7 +73,7 @@ class KernelInfo:
                 cycle = ", ".join(sorted(left))
                 raise self._error(f"the symbols {cycle} are defined by each other; give one of them a value")
             for name, expr in ready.items():
-                done[name] = expr.subs(done)
+                done[name] = substituted(expr, done)
                 del left[name]
         return done
 
@@ -82,9 +82,22 @@ class KernelInfo:
         key = (expr, tuple(bound))  # accesses share most of their expressions
         known = self._resolved.get(key)
         if known is None:
-            known = expr if expr.constant_value is not None else expr.subs(self.environment(key[1]))
+            known = expr if expr.constant_value is not None else substituted(expr, self.environment(key[1]))
             self._resolved[key] = known
         return known
+
+    def check_expressions(self) -> None:
+        """Raises PassError at the kernel for an expression of its symbols, shapes or constraints that has no value."""
+        try:
+            self.environment()
+            for expr in self.constraints.expressions():
+                self.resolve(expr)
+            for argument in self.kernel.operation.regions[0].blocks[0].arguments:
+                if isinstance(argument.type, MemoryType):
+                    for extent in (*argument.type.shape, *(s for s in argument.type.element_strides if s is not None)):
+                        self.resolve(extent)
+        except ExpressionError as error:
+            raise self._error(str(error)) from None
 
     def symbol_value(self, expr: Expr | str, bound: Names = ()) -> int | Expr:
         """The value of an expression or symbol: a number where it is known, else an expression of dynamic symbols."""
@@ -476,6 +489,17 @@ class KernelInfo:
     def _has_tile(self, dim: str) -> bool:
         tiling = self._tiling.get(dim)
         return dim in self._workgroup or (tiling is not None and tiling.tile is not None)
+
+
+def substituted(expr: Expr, values: dict[str, Expr]) -> Expr:
+    """`expr.subs(values)`. Raises ExpressionError where that has no value."""
+    try:
+        return expr.subs(values)
+    except ZeroDivisionError:
+        used = ", ".join(f"{s} = {values[s]}" for s in expr.symbols if s in values)
+        raise ExpressionError(
+            f"{expr} divides by 0 where {used}; give them other values, or say with select(…) what it is then"
+        ) from None
 
 
 def is_stride_symbol(name: str) -> bool:

@@ -25,7 +25,7 @@ from wave_mlir import passes as _passes
 from wave_mlir.dialect import _wave
 
 from . import forms
-from .diagnostics import ERROR, CompileError, Diagnostic, PassError
+from .diagnostics import ERROR, CompileError, Diagnostic, ExpressionError, PassError
 from .pass_options import OptionError, option, options_of, options_text, parse_options, print_options, skip_group
 
 __all__ = [
@@ -198,6 +198,16 @@ def _run(instance: Pass, op: ir.Operation) -> bool | None:
     except KeyboardInterrupt:
         _interrupts.append(True)
         return None
+    except ExpressionError as e:
+        _show_traceback(e)
+        _wave.emit_diagnostic(_op_being_worked_at(op, e.__traceback__), ERROR, str(e), [])
+    except ZeroDivisionError as e:
+        if not str(e).endswith(": division by zero"):  # that of an expression for some element, lane or register
+            _report_internal_error(instance, op, e)
+            return False
+        _show_traceback(e)
+        text = "an expression of this op divides by 0 at some of its points; say with select(…) what it is there"
+        _wave.emit_diagnostic(_op_being_worked_at(op, e.__traceback__), ERROR, text, [])
     except BaseException as e:
         _report_internal_error(instance, op, e)
     return False
