@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wave_mlir.compiler import rocdl
+from wave_mlir.compiler import rocdl, targets
 from wave_mlir.compiler.forms import FORMS
 from wave_mlir.compiler.pass_options import OptionError, nearest, option, options_of, parse_options, print_value
 
@@ -112,12 +112,16 @@ def between(source: str, destination: str, options: PipelineOptions | None = Non
 
 
 def expand(text: str) -> list[str]:
-    """The passes of `NAME` or `NAME{key=value …}`. Raises OptionError for an unknown pipeline or option."""
+    """The passes of `NAME` or `NAME{key=value …}`. Raises OptionError for an unknown pipeline, option or target."""
     name, brace, rest = text.strip().partition("{")
     if brace and not rest.endswith("}"):
         raise OptionError(f"pipeline '{text}': the options end with no '}}'")
     if name not in pipeline_names():
         raise OptionError(f"there is no pipeline '{name}'{nearest(name, pipeline_names())}")
     options = parse_options(PipelineOptions, rest.removesuffix("}"), f"pipeline '{name}'")
+    try:
+        targets.get(options.target)
+    except targets.TargetError as error:
+        raise OptionError(f"pipeline '{name}': {error}") from None
     source, _, destination = ALIASES.get(name, name).partition("-to-")
     return between(source, destination, options)

@@ -9,6 +9,7 @@
 // RUN: not wave-opt --pipeline=gpu-to-rocd %s 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not wave-opt --pipeline='gpu-to-rocdl{targt=gfx942}' %s 2>&1 | FileCheck %s --check-prefix=OPTION
 // RUN: not wave-opt --pipeline='gpu-to-rocdl{verify=perhaps}' %s 2>&1 | FileCheck %s --check-prefix=VALUE
+// RUN: not wave-opt --pipeline='default{target=gfx943}' %s 2>&1 | FileCheck %s --check-prefix=CHIP
 // RUN: not wave-opt --pipeline=gpu-to-rocdl %s -o %t.none 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not test -e %t.none
 // RUN: not wave-opt --print-pipeline 2>&1 | FileCheck %s --check-prefix=NONE
@@ -18,6 +19,7 @@
 // LIST: default {{.*}}the same as tile-to-rocdl
 // LIST: target: chip
 // PRINT: builtin.module(wave-verify-form{form=gpu target=gfx950},wave-prepare-rocdl{target=gfx950},gpu.module({{.*}}convert-gpu-to-rocdl{chipset=gfx950
+// CHIP: error: pipeline 'default': unknown target 'gfx943'; known: gfx90a, gfx942, gfx950, gfx1201; did you mean gfx942?
 // UNKNOWN: wave-opt: error: there is no pipeline 'gpu-to-rocd'; did you mean 'gpu-to-rocdl'?
 // OPTION: wave-opt: error: pipeline 'gpu-to-rocdl' has no option 'targt'; did you mean 'target'?
 // VALUE: wave-opt: error: pipeline 'gpu-to-rocdl': bad value 'perhaps' of option 'verify': it takes true or false
