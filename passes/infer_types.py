@@ -65,8 +65,8 @@ def _check_elements(value: ir.Value) -> None:
         return
     raise PassError(
         value,
-        f"a memory cannot have elements of {element}: they have 8, 16, 32 or 64 bits (an i1 takes a byte); keep smaller "
-        f"ones packed in i8, and take wave.bitcast to tiles of {element} after the read",
+        f"a memory cannot have elements of {element}: they have 8, 16, 32 or 64 bits (an i1 takes a byte); keep "
+        f"smaller ones packed in i8, and take wave.bitcast to tiles of {element} after the read",
     )
 
 

@@ -111,3 +111,25 @@ def test_atomic_bits(kind: str) -> None:
     h = RNG.integers(-(2**31), 2**31, 20).astype(np.int32)
     function = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}[kind]
     check(text, [a, h], function(h, function.reduce(a, axis=0)))
+
+
+@pytest.mark.parametrize("length", [96, 70, 64, 1])
+def test_dim_of_workgroups_and_of_a_loop(length: int) -> None:
+    """Each workgroup walks its own part of N: sums of parts, put together by atomics."""
+    body = """
+    %zero = wave.register 0 : !wave.tile<[M], i32>
+    %sum = wave.iterate N iter_args(%acc = %zero : !wave.tile<[M], i32>) {
+      %x = wave.read %a : !wave.memory<[M, N], i32, global> -> !wave.tile<[M, N], i32>
+      %s = wave.reduce sum %x along N : !wave.tile<[M, N], i32> -> !wave.tile<[M], i32>
+      %next = wave.add %acc, %s : !wave.tile<[M], i32>
+      wave.yield %next : !wave.tile<[M], i32>
+    }
+    wave.atomic add %sum, %c : !wave.tile<[M], i32>, !wave.memory<[M], i32, global>"""
+    text = KERNEL.format(
+        arguments="%a: !wave.memory<[M, N], i32, global>, %c: !wave.memory<[M], i32, global>",
+        symbols=f"M = 5, N = {length}, BM = 2", body=body,
+        constraints="#wave.workgroup<N, 32, y>, #wave.tiling<N, 16, iters = 2>, "
+        "#wave.hardware<threads_per_wave = 64, vector_shapes = {M = 1, N = 16}>",
+    )  # fmt: skip
+    a = RNG.integers(-100, 100, (5, length)).astype(np.int32)
+    check(text, [a, np.ones(5, np.int32)], 1 + a.sum(1, dtype=np.int32))

@@ -667,3 +667,56 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// A dim that both workgroups and a loop divide: the loop would run into other workgroups' parts.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{dim M is divided among workgroups, each with 64 of it, and walked by a loop that goes on to the end of the dim: say how many trips each makes, #wave.tiling<M, 16, iters = …> with 64 divided by 16 (in Python: TilingConstraint(M, 16, iters=…)), or drop one of the two constraints}}
+  wave.kernel @k() symbols {M = 512}
+      constraints [#wave.workgroup<M, 64, x>, #wave.tiling<M, 16>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{dim M is divided among workgroups, each with 64 of it}}
+  wave.kernel @k() dynamic [M]
+      constraints [#wave.workgroup<M, 64, x>, #wave.tiling<M, 16>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+// Assumptions that do not hold.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{the assumption M mod 16 eq 0 does not hold, where M = 37; drop it, or give symbols other values}}
+  wave.kernel @k() symbols {M = 37}
+      constraints [#wave.workgroup<M, 64, x>, #wave.assume<M mod 16 eq 0>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{the assumption M lt 0 does not hold, whatever the symbols are}}
+  wave.kernel @k() dynamic [M]
+      constraints [#wave.workgroup<M, 64, x>, #wave.assume<M lt 0>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}
+
+// -----
+
+// Several devices.
+module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{a kernel runs on one device in this version, so #wave.device<M, 32, 0> would have no effect; drop it and launch the kernel once for each device, on its part of dim M}}
+  wave.kernel @k() symbols {M = 512}
+      constraints [#wave.workgroup<M, 64, x>, #wave.device<M, 32, 0>, #wave.hardware<threads_per_wave = 64>] {
+    wave.return
+  }
+}

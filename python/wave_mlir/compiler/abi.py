@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from . import array_strides, exprtext
@@ -41,7 +41,7 @@ _ARRAY_DTYPES: dict[str, tuple[str, ...]] = {
     "f8E8M0FNU": ("float8_e8m0fnu",),
 }
 _KERNARG_BYTES = {"memory": 8, "symbol": 4, "stride": 8}
-_SCALAR_BYTES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "index": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
+SCALAR_BYTES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "index": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 
 
 class AbiError(ValueError):
@@ -83,7 +83,7 @@ class KernelArg:
     @property
     def kernarg_bytes(self) -> int:
         """Bytes (and alignment) of the argument in the kernel argument segment."""
-        return _KERNARG_BYTES.get(self.kind) or _SCALAR_BYTES[self.dtype]
+        return _KERNARG_BYTES.get(self.kind) or SCALAR_BYTES[self.dtype]
 
     def extents(self, symbols: Mapping[str, int]) -> tuple[int, ...]:
         """The shape under symbol values."""
@@ -100,7 +100,8 @@ class KernelABI:
     """How to launch one kernel.
 
     grid: workgroups along x, y, z, as expressions over `symbols` and the dynamic symbols.  symbols: static values.
-    block: threads along x, y, z.  lds_bytes: workgroup memory declared by the kernel.
+    block: threads along x, y, z.  lds_bytes: workgroup memory declared by the kernel.  assumptions: predicates over the
+    symbols that the kernel was compiled for; values for which one does not hold are an error.
     """
 
     name: str
@@ -110,11 +111,11 @@ class KernelABI:
     symbols: Mapping[str, int] = field(default_factory=dict)
     block: tuple[int, int, int] = (1, 1, 1)
     lds_bytes: int = 0
+    assumptions: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
-        return hash(
-            (self.name, self.target, self.args, self.grid, tuple(self.symbols.items()), self.block, self.lds_bytes)
-        )
+        rest = (self.block, self.lds_bytes, self.assumptions)
+        return hash((self.name, self.target, self.args, self.grid, tuple(self.symbols.items()), *rest))
 
     @property
     def memories(self) -> tuple[KernelArg, ...]:
@@ -165,6 +166,10 @@ class KernelABI:
                 raise AbiError(
                     f"kernel '{self.name}': dynamic symbol '{name}' has no value; give symbols={{'{name}': ...}}"
                 )
+        for text in self.assumptions:
+            if not _evaluate(self.name, "assumption", text, merged):
+                used = ", ".join(f"{s} = {merged[s]}" for s in exprtext.symbols(text))
+                raise AbiError(f"kernel '{self.name}' is compiled on the assumption that {text}; {used} breaks it")
         return merged
 
     def grid_for(self, symbols: Mapping[str, int] | None = None) -> tuple[int, int, int]:
@@ -259,6 +264,7 @@ class KernelABI:
             "grid": {"expressions": list(self.grid), "values": values},
             "lds_bytes": self.lds_bytes,
             "symbols": dict(self.symbols),
+            "assumptions": list(self.assumptions),
             "args": [_arg_to_json(a, o) for a, o in zip(self.args, offsets, strict=True)],
         }
 
@@ -274,6 +280,7 @@ class KernelABI:
                 symbols=dict(data["symbols"]),
                 block=tuple(data["block"]),
                 lds_bytes=data["lds_bytes"],
+                assumptions=tuple(data.get("assumptions", ())),
             )
         except (KeyError, TypeError) as error:
             raise AbiError(f"kernel description lacks {error}") from None
@@ -352,7 +359,9 @@ def read_abi(gpu_func_op: AnyOp) -> KernelABI:
 
     Raises AbiError, with the function's location, when an attribute is missing, malformed or unfit for the signature.
     """
-    return _Reader(gpu_func_op.operation).read()
+    from .abi_reader import Reader  # it needs KernelABI
+
+    return Reader(gpu_func_op.operation).read()
 
 
 def expression_text(attribute: ir.Attribute) -> str:
@@ -364,173 +373,3 @@ def expression_text(attribute: ir.Attribute) -> str:
     if isinstance(attribute, ir.IntegerAttr):
         return str(attribute.value)
     return exprtext.strip(str(attribute))
-
-
-class _Reader:
-    """Reads one gpu.func; every failure carries its location."""
-
-    def __init__(self, op: ir.Operation):
-        self.op = op
-        self.attributes = op.attributes
-        self.name = str(self._string("sym_name"))
-
-    def fail(self, message: str) -> AbiError:
-        return AbiError(message, str(self.op.location).removeprefix("loc(").removesuffix(")").replace('"', ""))
-
-    def read(self) -> KernelABI:
-        block = self._block()
-        args = self._args()
-        self._check_signature(args)
-        strided = {a.memory for a in args if a.kind == "stride"}
-        args = tuple(
-            replace(a, strides=(array_strides.RUN_TIME,) * len(a.shape)) if a.name in strided and not a.strides else a
-            for a in args
-        )
-        symbols = self._symbols()
-        return KernelABI(self.name, self._target(), args, self._grid(), symbols, block, self._lds_bytes())
-
-    def _string(self, key: str) -> str:
-        from mlir import ir
-
-        return ir.StringAttr(self.attributes[key]).value
-
-    def _target(self) -> str:
-        from mlir import ir
-
-        op = self.op
-        while op is not None:
-            if "wave.target" in op.attributes:
-                return ir.StringAttr(op.attributes["wave.target"]).value
-            parent = op.parent
-            op = parent.operation if parent is not None else None
-        return ""
-
-    def _block(self) -> tuple[int, int, int]:
-        from mlir import ir
-
-        if "known_block_size" not in self.attributes:
-            raise self.fail(f"kernel '{self.name}' lacks known_block_size = array<i32: X, Y, Z>")
-        sizes = tuple(ir.DenseI32ArrayAttr(self.attributes["known_block_size"]))
-        if len(sizes) != 3 or min(sizes) < 1:
-            raise self.fail(f"kernel '{self.name}': known_block_size must be three positive sizes, not {list(sizes)}")
-        return sizes[0], sizes[1], sizes[2]
-
-    def _grid(self) -> tuple[str, str, str]:
-        from mlir import ir
-
-        if "wave.grid" not in self.attributes:
-            raise self.fail(f"kernel '{self.name}' lacks wave.grid = [X, Y, Z] (expressions)")
-        texts = tuple(self._expression(e) for e in ir.ArrayAttr(self.attributes["wave.grid"]))
-        if len(texts) != 3:
-            raise self.fail(f"kernel '{self.name}': wave.grid must have three expressions, not {len(texts)}")
-        return texts[0], texts[1], texts[2]
-
-    def _expression(self, attribute: ir.Attribute) -> str:
-        text = expression_text(attribute)
-        try:
-            exprtext.symbols(text)
-        except exprtext.ExprError as error:
-            raise self.fail(f"kernel '{self.name}': {error}") from None
-        return text
-
-    def _symbols(self) -> dict[str, int]:
-        from mlir import ir
-
-        if "wave.symbols" not in self.attributes:
-            return {}
-        return {e.name: ir.IntegerAttr(e.attr).value for e in ir.DictAttr(self.attributes["wave.symbols"])}
-
-    def _args(self) -> tuple[KernelArg, ...]:
-        from mlir import ir
-
-        if "wave.args" not in self.attributes:
-            raise self.fail(f"kernel '{self.name}' lacks wave.args = [{{kind = ..., name = ...}}, ...]")
-        return tuple(self._arg(i, ir.DictAttr(d)) for i, d in enumerate(ir.ArrayAttr(self.attributes["wave.args"])))
-
-    def _arg(self, index: int, data: ir.DictAttr) -> KernelArg:
-        from mlir import ir
-
-        def text(key: str) -> str:
-            if key not in data:
-                raise self.fail(f"kernel '{self.name}': wave.args[{index}] lacks '{key}'")
-            return ir.StringAttr(data[key]).value
-
-        kind = text("kind")
-        if kind not in KINDS:
-            raise self.fail(f"kernel '{self.name}': wave.args[{index}] has kind '{kind}'; kinds are {', '.join(KINDS)}")
-        if kind == "stride":
-            memory = text("memory")
-            dim = ir.IntegerAttr(data["dim"]).value if "dim" in data else -1
-            if dim < 0:
-                raise self.fail(f"kernel '{self.name}': wave.args[{index}] lacks 'dim'")
-            return KernelArg(kind, f"{memory}.stride{dim}", "i64", memory=memory, dim=dim)
-        name = text("name")
-        if kind == "symbol":
-            return KernelArg(kind, name, "i32")
-        if "dtype" not in data:
-            raise self.fail(f"kernel '{self.name}': wave.args[{index}] ('{name}') lacks 'dtype'")
-        dtype = str(ir.TypeAttr(data["dtype"]).value)
-        if kind == "scalar":
-            if dtype not in _SCALAR_BYTES:
-                raise self.fail(f"kernel '{self.name}': scalar '{name}' cannot be a {dtype}")
-            return KernelArg(kind, name, dtype)
-        shape = tuple(self._expression(e) for e in ir.ArrayAttr(data["shape"])) if "shape" in data else ()
-        access = ir.StringAttr(data["access"]).value if "access" in data else "readwrite"
-        if access not in ACCESSES:
-            raise self.fail(f"kernel '{self.name}': memory '{name}' has access '{access}'; use {', '.join(ACCESSES)}")
-        return KernelArg(kind, name, dtype, shape, access, strides=self._strides(data, name, len(shape)))
-
-    def _strides(self, data: ir.DictAttr, name: str, dims: int) -> tuple[str, ...]:
-        from mlir import ir
-
-        if "strides" not in data:
-            return ()
-        given = list(ir.ArrayAttr(data["strides"]))
-        if len(given) != dims:
-            raise self.fail(f"kernel '{self.name}': memory '{name}' has {dims} dims and {len(given)} strides")
-        return tuple(array_strides.RUN_TIME if isinstance(s, ir.UnitAttr) else self._expression(s) for s in given)
-
-    def _check_signature(self, args: tuple[KernelArg, ...]) -> None:
-        from mlir import ir
-
-        inputs = ir.FunctionType(ir.TypeAttr(self.attributes["function_type"]).value).inputs
-        if len(inputs) != len(args):
-            raise self.fail(f"kernel '{self.name}' has {len(inputs)} arguments, but wave.args describes {len(args)}")
-        order = [KINDS.index(a.kind) for a in args]
-        if order != sorted(order):
-            raise self.fail(
-                f"kernel '{self.name}': arguments must be memories, scalars, symbols, strides, in this order"
-            )
-        for arg, got in zip(args, inputs, strict=True):
-            is_memory = isinstance(got, ir.MemRefType)
-            element = str(got.element_type) if is_memory else str(got)
-            # An extent or a stride may be written as `index`: it is an i64 in the argument segment then.
-            if is_memory != (arg.kind == "memory") or element not in (
-                arg.dtype,
-                "index" if arg.kind == "stride" else "",
-            ):
-                raise self.fail(
-                    f"kernel '{self.name}': argument '{arg.name}' is a {arg.kind} of {arg.dtype}, its type is {got}"
-                )
-
-    def _lds_bytes(self) -> int:
-        from mlir import ir
-
-        count = 0
-        if "workgroup_attributions" in self.attributes:
-            count = ir.IntegerAttr(self.attributes["workgroup_attributions"]).value
-        inputs = len(ir.FunctionType(ir.TypeAttr(self.attributes["function_type"]).value).inputs)
-        total = 0
-        for value in list(self.op.regions[0].blocks[0].arguments)[inputs : inputs + count]:
-            memref = ir.MemRefType(value.type)
-            bits = _element_bits(memref.element_type)
-            total = (total + 15) // 16 * 16 + math.prod(memref.shape) * bits // 8
-        return total
-
-
-def _element_bits(element: ir.Type) -> int:
-    from mlir import ir
-
-    if isinstance(element, ir.VectorType):
-        return math.prod(element.shape) * _element_bits(element.element_type)
-    return getattr(element, "width", 64)

@@ -9,6 +9,7 @@ from mlir import ir
 
 from wave_mlir.dialect import Expr, MemoryType, TileType
 
+from .contradictions import check_contradictions
 from .diagnostics import PassError
 from .kernel_info import AXES, KernelInfo
 from .mma_checks import check_mma
@@ -24,6 +25,7 @@ def check_kernel(kernel: ir.OpView) -> None:
     _check_hardware(info)
     _check_extents(info)
     _check_duplicates(info)
+    check_contradictions(info)
     for wave in info.constraints.wave:
         info.wave_axis(wave.dim)
     _check_waves(info)

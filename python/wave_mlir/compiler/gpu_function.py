@@ -116,7 +116,8 @@ def _attributes(kernel: ir.Operation, info: KernelInfo, arguments: list[_Argumen
     i64 = ir.IntegerType.get_signless(64)
     values = {name: expr.constant_value for name, expr in info.environment().items()}
     static = {name: ir.IntegerAttr.get(i64, value) for name, value in values.items() if value is not None}
-    return {
+    assumed = {} if not info.launch_assumptions else {"wave.assume": ir.ArrayAttr.get(list(info.launch_assumptions))}
+    return assumed | {
         "sym_name": kernel.attributes["sym_name"],
         "function_type": ir.TypeAttr.get(ir.FunctionType.get([a.type for a in arguments], [])),
         "gpu.kernel": ir.UnitAttr.get(),

@@ -423,6 +423,12 @@ class KernelInfo:
     def _assumptions(self) -> list[Expr]:
         return [self.resolve(e) for e in self.constraints.assume]
 
+    @property
+    def launch_assumptions(self) -> tuple[Expr, ...]:
+        """Assumptions that a launch can check: those over dynamic symbols alone."""
+        found = [e for e in self._assumptions if e.symbols and set(e.symbols) <= set(self.dynamic)]
+        return tuple(dict.fromkeys(found))
+
     @cached_property
     def _ranges(self) -> dict[str, tuple[int | None, int | None]]:
         ranges: dict[str, tuple[int | None, int | None]] = {"lane": (0, self.wave_size - 1)}
@@ -443,6 +449,11 @@ class KernelInfo:
         strides = MemoryType(memory.type).element_strides
         number = memory.arg_number if isinstance(memory, ir.BlockArgument) else 0
         return tuple(stride_symbol(number, d) if s is None else self.resolve(s) for d, s in enumerate(strides))
+
+    @cached_property
+    def facts_without_assumptions(self) -> Facts:
+        """What holds whatever the user assumes."""
+        return Facts(self._ranges, {}, [])
 
     def facts_for(self, bound: Names) -> Facts:
         """The facts for expressions of an op: without those on symbols, and on loops, that its set symbols change."""

@@ -148,3 +148,13 @@ def test_malformed_attributes_are_refused_by_the_dialect(context, old, new, mess
     assert text != GEMM
     with pytest.raises((ir.MLIRError, abi.AbiError), match=message):
         read(text)
+
+
+def test_assumptions(context):
+    text = GEMM.replace("wave.grid =", "wave.assume = [#wave.expr<M mod 16 eq 0>, #wave.expr<M le 4096>], wave.grid =")
+    (kernel,) = read(text)
+    assert kernel.assumptions == ("M mod 16 eq 0", "M lt 4097")
+    assert abi.KernelABI.from_json(kernel.to_json()) == kernel
+    assert kernel.values({"M": 32})["M"] == 32
+    with pytest.raises(abi.AbiError, match="compiled on the assumption that M mod 16 eq 0; M = 33 breaks it"):
+        kernel.grid_for({"M": 33})
