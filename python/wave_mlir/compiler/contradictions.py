@@ -34,9 +34,9 @@ def _check_divided_twice(info: KernelInfo, tiling: Tiling) -> None:
     dim, whole, step = tiling.dim, workgroup.tile, tiling.tile
     raise PassError(
         info.kernel,
-        f"dim {dim} is divided among workgroups, each with {whole} of it, and walked by a loop that goes on to the end of "
-        f"the dim: say how many trips each makes, #wave.tiling<{dim}, {step}, iters = …> with {whole} divided by {step} "
-        f"(in Python: TilingConstraint({dim}, {step}, iters=…)), or drop one of the two constraints",
+        f"dim {dim} is divided among workgroups, each with {whole} of it, and walked by a loop that goes on to the end "
+        f"of the dim: say how many trips each makes, #wave.tiling<{dim}, {step}, iters = …> with {whole} divided by "
+        f"{step} (in Python: TilingConstraint({dim}, {step}, iters=…)), or drop one of the two constraints",
     )
 
 
