@@ -100,12 +100,16 @@ def _check_symbols(kernel: ir.OpView, ops: list[ir.Operation]) -> None:
 
 
 def _check_constraints(kernel: ir.OpView, known: set[str], inner: set[str]) -> None:
-    """`known`: symbols with a value at the launch; `inner`: with those that the kernel sets, which loops may use."""
+    """`known`: symbols with a value at the launch; `inner`: with those that the kernel sets, which loops may use.
+
+    A dim that the kernel sets may be cut in tiles if the grid does not depend on its size.
+    """
     constraints = Constraints.of(kernel)
     for kind in ("workgroup", "tiling", "wave"):
-        visible = inner if kind == "tiling" else known
+        visible = known if kind == "workgroup" else inner
         for constraint in getattr(constraints, kind):
-            _require(kernel, [constraint.dim], visible, f"a {kind} constraint")
+            sized = kind != "workgroup" or (constraint.iters is None and not constraints.grid)
+            _require(kernel, [constraint.dim], visible if sized else inner, f"a {kind} constraint")
             for field in ("tile", "fn", "iters", "start"):
                 expr = getattr(constraint, field, None)
                 if expr is not None:

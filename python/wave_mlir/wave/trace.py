@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
@@ -241,7 +242,8 @@ def call_body(function: Callable, arguments: Sequence[Value], what: str) -> list
     if isinstance(function, FunctionType):
         taken = function.__code__.co_argcount - len(function.__defaults__ or ())
         most = function.__code__.co_argcount
-        if not taken <= len(arguments) <= most:
+        takes_more = bool(function.__code__.co_flags & inspect.CO_VARARGS)
+        if len(arguments) < taken or (len(arguments) > most and not takes_more):
             raise source.error(
                 f"the body of {what} takes {most} values, and {len(arguments)} are carried; "
                 "give one parameter for each of init_args",
