@@ -1,32 +1,33 @@
-"""Calling a compiled kernel: the arguments are checked, planned and run where the tensors are."""
+"""Calling a compiled kernel: the arguments are checked, planned and run where the tensors are.
+
+What a call needs besides addresses and scalars depends on shapes, strides, dtypes and devices alone; it is worked out
+once for each such combination and kept.
+"""
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from mlir import ir
 
-from wave_mlir import sim
 from wave_mlir.compiler.abi import AbiError, KernelABI
-from wave_mlir.compiler.array_strides import RUN_TIME, element_strides
 
-from . import tensors
+from . import hip, tensors
+from .arguments import Checker, Number, Segment
+from .gpu import gpu_arch
+
+__all__ = ["Arguments", "LaunchPlan", "Launcher", "Runnable", "gpu_arch"]
+
+_KEPT = 1024
+"""Combinations of shapes that a kernel keeps."""
+_GPU_ALIGNMENT = 4
+"""Bytes that an address on a GPU must be a multiple of: accesses of a dword or more need it."""
 
 
-def gpu_arch() -> str:
-    """The architecture of the GPU at hand, "" when there is none."""
-    return ""
-
-
-_ALIGNMENT = 4
-"""Bytes that divide where a memory starts, unless it has run-time strides (docs/design.md, "gpu form")."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LaunchPlan:
     """A launch: workgroups and threads along x, y, z; the kernel arguments' bytes; LDS bytes of a workgroup."""
 
@@ -37,9 +38,12 @@ class LaunchPlan:
 
 
 class Runnable(Protocol):
-    """What a launch needs of a compiled module."""
+    """What a launch needs of a compiled module: gpu form for the simulator, the code object for a GPU."""
 
-    module: ir.Module
+    @property
+    def module(self) -> ir.Module: ...
+    @property
+    def hsaco(self) -> bytes: ...
 
 
 @dataclass(frozen=True)
@@ -47,9 +51,18 @@ class Arguments:
     """Arguments of a call by kind, checked. symbols: values of all symbols."""
 
     memories: list[object]
-    scalars: list[int | float]
-    given: dict[str, int]
+    scalars: list[Number]
     symbols: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What calls with equal signatures share. tail: values of dynamic symbols, then run-time strides."""
+
+    grid: tuple[int, int, int]
+    device: tuple[str, int]
+    symbols: dict[str, int]
+    tail: tuple[int, ...]
 
 
 class Launcher:
@@ -57,119 +70,129 @@ class Launcher:
 
     def __init__(self, abi: KernelABI, parameters: Sequence[tuple[str, str]]) -> None:
         self.abi = abi
-        self.parameters = list(parameters)
+        self.check = Checker(abi, parameters)
+        self._segment = Segment.of(abi)
+        self._kinds = tuple(kind for _, kind in self.check.parameters)
+        self._writes = tuple(a.access != "read" for a in abi.memories)
+        self._known: dict[Hashable, _Prepared] = {}
+        self._loaded: dict[int, hip.Function] = {}
+
+    # --- binding ---
+
+    def _bound(self, args: Sequence[object]) -> tuple[_Prepared, list[tuple[tensors.TensorLibrary, object]], list]:
+        """(what is known of such calls, (library, tensor) of the memories, scalars as the segment takes them)."""
+        check, library_of = self.check, tensors.library_of
+        if len(args) != len(self._kinds):
+            check.count(len(args))
+        signature: list[Hashable] = []
+        memories, scalars = [], []
+        convert = iter(self._segment.convert)
+        for (name, kind), value in zip(check.parameters, args, strict=False):
+            if kind == "memory":
+                library = library_of(value) or check.library(name, value)
+                memories.append((library, value))
+                signature.append(library.signature(value))
+            elif kind == "scalar":
+                scalars.append(next(convert)(check.number(name, value)))
+            else:
+                signature.append(check.integer(name, value))
+        for name, value in zip(check.further, args[len(self._kinds) :], strict=False):
+            signature.append((name, check.integer(name, value)))
+        key = tuple(signature)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._prepare(args, memories, scalars)
+            if len(self._known) > _KEPT:
+                self._known.pop(next(iter(self._known)))
+        return known, memories, scalars
+
+    def _prepare(self, args: Sequence[object], memories: list, scalars: list) -> _Prepared:
+        check, abi = self.check, self.abi
+        given = [library.describe(tensor) for library, tensor in memories]
+        named = {n: check.integer(n, v) for (n, k), v in zip(check.parameters, args, strict=False) if k == "symbol"}
+        rest = zip(check.further, args[len(self._kinds) :], strict=False)
+        named |= {n: check.integer(n, v) for n, v in rest}
+        values = check.symbols(given, scalars, named)
+        self._writable(memories)
+        numbers = [values[n] for n in abi.dynamic_symbols]
+        by_name = {a.name: d for a, d in zip(abi.memories, given, strict=True)}
+        strides = [by_name[a.memory].strides[a.dim] for a in abi.args if a.kind == "stride"]
+        grid = abi.grid_for({n: values[n] for n in abi.dynamic_symbols})
+        device = given[0].device if given else tensors.CPU
+        return _Prepared(grid, device, values, (*numbers, *strides))
+
+    def _writable(self, memories: list) -> None:
+        for arg, (_, tensor), writes in zip(self.abi.memories, memories, self._writes, strict=True):
+            if writes and isinstance(tensor, np.ndarray) and not tensor.flags.writeable:
+                raise self.check.fail(f"argument '{arg.name}' is written, but the array is read-only; pass a copy")
 
     def bind(self, args: Sequence[object]) -> Arguments:
         """Arguments in signature order; values of dynamic symbols that no shape gives may follow. Raises AbiError."""
-        rest = self._further(args)
-        memories, scalars, given = [], [], dict(rest)
-        for (name, kind), value in zip(self.parameters, args, strict=False):
-            if kind == "memory":
-                memories.append(self._tensor(name, value))
-            elif kind == "scalar":
-                scalars.append(self._number(name, value))
-            else:
-                given[name] = self._integer(name, value)
-        return Arguments(memories, scalars, given, self.abi.bind(memories, scalars, given))
-
-    def _further(self, args: Sequence[object]) -> dict[str, int]:
-        """Values after the signature: of dynamic symbols, in the order of the ABI."""
-        named = {name for name, kind in self.parameters if kind == "symbol"}
-        names = [n for n in self.abi.dynamic_symbols if n not in named]
-        extra = list(args[len(self.parameters) :])
-        if len(args) < len(self.parameters) or len(extra) > len(names):
-            listed = ", ".join(n for n, _ in self.parameters)
-            raise AbiError(
-                f"kernel '{self.abi.name}' takes {len(self.parameters)} arguments ({listed}); {len(args)} were given"
-            )
-        return {n: self._integer(n, v) for n, v in zip(names, extra, strict=False)}
-
-    def _tensor(self, name: str, value: object) -> object:
-        if not tensors.is_tensor(value):
-            raise AbiError(
-                f"kernel '{self.abi.name}': argument '{name}' is a memory; give a tensor, not {type(value).__name__}"
-            )
-        if not self._starts_well(name, value):
-            raise AbiError(
-                f"kernel '{self.abi.name}': the array of argument '{name}' starts at an address that {_ALIGNMENT} does "
-                "not divide (it is a view from some element on); pass a copy (and copy the result back), or declare a "
-                "stride as given at run time: MemoryLayout(strides=(None, …))"
-            )
-        return value
-
-    def _starts_well(self, name: str, tensor: object) -> bool:
-        if RUN_TIME in next(a.strides for a in self.abi.memories if a.name == name):
-            return True
-        return 0 in tensor.shape or _pointer(tensor) % _ALIGNMENT == 0  # type: ignore[attr-defined]
-
-    def _number(self, name: str, value: object) -> int | float:
-        if isinstance(value, (bool, int, float)):
-            return value
-        if isinstance(value, np.generic) or (tensors.is_tensor(value) and not getattr(value, "shape", (1,))):
-            return value.item()  # type: ignore[attr-defined]
-        raise AbiError(f"kernel '{self.abi.name}': argument '{name}' is a number; {type(value).__name__} was given")
-
-    def _integer(self, name: str, value: object) -> int:
-        number = self._number(name, value)
-        if int(number) != number:
-            raise AbiError(f"kernel '{self.abi.name}': symbol '{name}' is an integer; {number} was given")
-        return int(number)
+        known, memories, _ = self._bound(args)
+        scalars = [
+            self.check.number(name, value)
+            for (name, kind), value in zip(self.check.parameters, args, strict=False)
+            if kind == "scalar"
+        ]
+        return Arguments([m for _, m in memories], scalars, known.symbols)
 
     def plan(self, args: Sequence[object]) -> LaunchPlan:
         """The launch of a call."""
-        bound = self.bind(args)
-        return LaunchPlan(
-            self.abi.grid_for({n: bound.symbols[n] for n in self.abi.dynamic_symbols}),
-            self.abi.block,
-            self._kernargs(bound),
-            self.abi.lds_bytes,
-        )
+        known, memories, scalars = self._bound(args)
+        pointers = [library.pointer(tensor) for library, tensor in memories]
+        kernargs = self._segment.pack(*pointers, *scalars, *known.tail)
+        return LaunchPlan(known.grid, self.abi.block, kernargs, self.abi.lds_bytes)
 
-    def _kernargs(self, bound: Arguments) -> bytes:
-        """The kernel argument segment."""
-        memories, scalars = iter(bound.memories), iter(bound.scalars)
-        by_name = {a.name: m for a, m in zip(self.abi.memories, bound.memories, strict=True)}
-        out = bytearray()
-        for arg, offset in zip(self.abi.args, self.abi.offsets(), strict=True):
-            out += bytes(offset - len(out))
-            if arg.kind == "memory":
-                out += struct.pack("<Q", _pointer(next(memories)))
-            elif arg.kind == "scalar":
-                value = next(scalars)
-                try:
-                    out += _scalar_bytes(arg.dtype, value)
-                except (struct.error, OverflowError):
-                    message = f"kernel '{self.abi.name}': argument '{arg.name}': {value} is no {arg.dtype}"
-                    raise AbiError(message) from None
-            elif arg.kind == "symbol":
-                out += struct.pack("<i", bound.symbols[arg.name])
-            else:
-                out += struct.pack("<q", (element_strides(by_name[arg.memory]) or ())[arg.dim])
-        return bytes(out)
+    # --- running ---
 
     def __call__(self, args: Sequence[object], compiled: Runnable) -> None:
-        bound = self.bind(args)
-        kinds = {tensors.device_of(m) for m in bound.memories}
-        if kinds - {"cpu"}:
-            raise AbiError(f"kernel '{self.abi.name}': tensors on {', '.join(sorted(kinds))}; move them to the CPU")
-        arrays = [tensors.as_numpy(m, a.name) for a, m in zip(self.abi.memories, bound.memories, strict=True)]
-        dynamic = {n: bound.symbols[n] for n in self.abi.dynamic_symbols}
-        sim.run(compiled.module, [*arrays, *bound.scalars], symbols=dynamic, kernel=self.abi.name)
+        known, memories, scalars = self._bound(args)
+        if known.device[0] == "cpu":
+            self._simulate(known, memories, self.bind(args).scalars, compiled)
+        else:
+            self._launch(known, memories, scalars, compiled)
+        for (library, tensor), writes in zip(memories, self._writes, strict=True):
+            if writes:
+                library.written(tensor)
 
+    def _simulate(self, known: _Prepared, memories: list, scalars: list[Number], compiled: Runnable) -> None:
+        from wave_mlir import sim
 
-def _pointer(tensor: object) -> int:
-    if isinstance(tensor, np.ndarray):
-        return tensor.ctypes.data
-    return int(tensor.data_ptr())  # type: ignore[attr-defined]
+        arrays = []
+        for arg, (library, tensor) in zip(self.abi.memories, memories, strict=True):
+            try:
+                arrays.append(library.as_numpy(tensor))
+            except (TypeError, BufferError, RuntimeError) as error:
+                kind = type(tensor).__name__
+                raise self.check.fail(f"argument '{arg.name}': {kind} gives no array: {error}") from None
+        dynamic = {n: known.symbols[n] for n in self.abi.dynamic_symbols}
+        sim.run(compiled.module, [*arrays, *scalars], symbols=dynamic, kernel=self.abi.name)
 
+    def _launch(self, known: _Prepared, memories: list, scalars: list, compiled: Runnable) -> None:
+        pointers = [library.pointer(tensor) for library, tensor in memories]
+        for arg, pointer in zip(self.abi.memories, pointers, strict=True):
+            if pointer % _GPU_ALIGNMENT:
+                raise self.check.fail(
+                    f"argument '{arg.name}' starts at address {pointer:#x}, which is no multiple of {_GPU_ALIGNMENT} "
+                    "bytes; pass a copy"
+                )
+        if 0 in known.grid:
+            return
+        self._fits_hardware(known.grid)
+        device = known.device[1]
+        runtime = hip.runtime()
+        function = self._loaded.get(device)
+        if function is None:
+            function = self._loaded[device] = runtime.load(compiled.hsaco, self.abi.name, device, self.abi.target)
+        kernargs = self._segment.pack(*pointers, *scalars, *known.tail)
+        stream = memories[0][0].stream(known.device)
+        runtime.launch(function, known.grid, self.abi.block, kernargs, stream)
 
-_FORMATS = {"i1": "<B", "i8": "<b", "i16": "<h", "i32": "<i", "i64": "<q", "index": "<q", "f16": "<e"}
-_FORMATS |= {"f32": "<f", "f64": "<d"}
-
-
-def _scalar_bytes(dtype: str, value: int | float) -> bytes:
-    if dtype == "bf16":
-        import ml_dtypes
-
-        return np.array(value, ml_dtypes.bfloat16).tobytes()
-    return struct.pack(_FORMATS[dtype], value)
+    def _fits_hardware(self, grid: tuple[int, int, int]) -> None:
+        """The packet that starts a kernel has the threads along each axis in 32 bits."""
+        for axis, groups, threads in zip("xyz", grid, self.abi.block, strict=True):
+            if groups * threads >= 1 << 32:
+                raise AbiError(
+                    f"kernel '{self.abi.name}': {groups} workgroups of {threads} threads along {axis} are 2^32 threads or "
+                    "more; take larger tiles or another grid dim"
+                )

@@ -214,7 +214,10 @@ class CompiledKernel:
 
     def plan(self, *args: object) -> LaunchPlan:
         """Grid, block and kernel arguments of a call. Raises AbiError for arguments that do not fit."""
-        return self._launcher.plan(args)
+        try:
+            return self._launcher.plan(args)
+        except abi.AbiError as error:
+            raise self._located(error) from None
 
     def run_isa(self, *args: object, **options: object) -> MachineRun:
         """Run the machine code on the CPU, instruction by instruction, with all checks; arguments as of a call.
@@ -232,7 +235,25 @@ class CompiledKernel:
         return launch.Launcher(self.abi, list(zip(names, kinds, strict=True)))
 
     def __call__(self, *args: object) -> None:
-        self._launcher(args, self._compiled)
+        """Run with tensors in signature order, on the device they are on; outputs are written in place.
+
+        CPU tensors run in the simulator, tensors on a GPU of ROCm on their library's current stream. Raises AbiError for
+        arguments that do not fit, sim.SimError for a fault that the simulator finds, hip.HipError for one of HIP.
+        """
+        try:
+            self._launcher(args, self._compiled)
+        except abi.AbiError as error:
+            raise self._located(error) from None
+
+    __call__._torchdynamo_disable = True  # type: ignore[attr-defined]  # what torch.compile looks at: called as it is
+
+    def _located(self, error: abi.AbiError) -> abi.AbiError:
+        """The error at the line of the call, with a note that says where the kernel is."""
+        file, line, column = source.position()
+        located = abi.AbiError(error.message, f"{file}:{line}:{column}")
+        file, line, _ = self._kernel.position
+        located.add_note(f"{file}:{line}: note: the kernel is here")
+        return located
 
     def __repr__(self) -> str:
         return f"<compiled wave kernel {self.name} for {self.target}>"
