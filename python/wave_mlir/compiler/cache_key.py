@@ -12,12 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from . import linking
+from .codegen_errors import CodegenError
 
 FORMAT = 1
 """Changes whenever the parts of an entry change their meaning."""
 
-SWITCHES = ("WAVE_VERIFY_FORMS",)
-"""Environment variables that change what a compilation does or accepts (the linker's is resolved to a program)."""
+SWITCHES = ("WAVE_VERIFY_FORMS", linking.ENVIRONMENT)
+"""Environment variables that change what a compilation does or accepts."""
 
 _OWN_PARTS = ("compiler", "passes", "dialect", "_wave")
 """Parts of this package that make the output."""
@@ -39,8 +40,7 @@ def key_of(program: str, options: Mapping[str, object]) -> str:
 
 def tools() -> dict[str, str]:
     """What compiles, by name: a digest of this package's own sources, of MLIR, of LLVM and of the linker."""
-    linker = linking.find_lld()
-    return {**_packages(), "python": sys.version.split()[0], "lld": _program(linker)}
+    return {**_packages(), "python": sys.version.split()[0], "lld": _linker()}
 
 
 @lru_cache(maxsize=1)
@@ -90,11 +90,13 @@ def _makes_output(path: Path) -> bool:
     return ".so" in path.suffixes or path.name in ("_version.py", "version.py")
 
 
-def _program(command: tuple[str, ...]) -> str:
-    """The linker: its name, size and time; of the one in this package, which is among our sources, its name."""
-    if not command:
-        return "builtin"
-    return " ".join([Path(command[0]).name, _stamp(Path(command[0])), *command[1:]])
+def _linker() -> str:
+    """The linker's name, size and time. One that cannot be found is an error when it is needed, not here."""
+    try:
+        command = linking.find_lld()
+    except CodegenError:
+        return "absent"
+    return " ".join([Path(command[0]).name, _stamp(Path(command[0])), *command[1:]]) if command else "builtin"
 
 
 def _stamp(path: Path) -> str:

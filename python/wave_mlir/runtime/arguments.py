@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from wave_mlir.compiler import exprtext
 from wave_mlir.compiler.abi import ARRAY_DTYPES, AbiError, KernelABI, KernelArg
 
 from . import tensors
@@ -41,10 +40,9 @@ class Checker:
             return
         names = [n for n, _ in self.parameters]
         text = f"kernel '{self.abi.name}' takes {least} arguments ({', '.join(names)}); {given} were given"
-        if given < least:
-            text += (
-                f": {', '.join(names[given:])} {'is' if least - given == 1 else 'are'} missing (outputs are passed too)"
-            )
+        missing = names[given:]
+        if missing:
+            text += f": {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing (outputs are passed too)"
         elif self.further:
             text += f"; only values of {', '.join(self.further)} may follow"
         raise AbiError(text)
@@ -99,30 +97,28 @@ class Checker:
         names = ARRAY_DTYPES.get(arg.dtype)
         if names and tensor.dtype not in names:
             raise self.fail(
-                f"argument '{arg.name}' holds {arg.dtype}; an array of {tensor.dtype} was given; convert it to {names[0]}, "
-                "or change the element type in the kernel's annotation"
+                f"argument '{arg.name}' holds {arg.dtype}; an array of {tensor.dtype} was given; convert it to "
+                f"{names[0]}, or change the element type in the kernel's annotation"
             )
 
     def _transposed(self, given: Sequence[Description], named: Mapping[str, int]) -> None:
         """Two dims the wrong way round, with everything else as it should be: the commonest wrong shape."""
         values = dict(self.abi.symbols) | dict(named)
         for arg, tensor in zip(self.abi.memories, given, strict=True):
-            if len(arg.shape) < 2 or any(s not in values for e in arg.shape for s in exprtext.symbols(e)):
+            if len(arg.shape) < 2 or any(s not in values for s in arg.shape_symbols()):
                 continue
             wanted = arg.extents(values)
             if tensor.shape != wanted and tensor.shape == (*wanted[:-2], wanted[-1], wanted[-2]):
                 dims = ", ".join(arg.shape)
                 raise self.fail(
-                    f"argument '{arg.name}' is [{dims}] = {list(wanted)}; {list(tensor.shape)} was given, with the last "
-                    "two dims exchanged; pass its transpose, made contiguous"
+                    f"argument '{arg.name}' is [{dims}] = {list(wanted)}; {list(tensor.shape)} was given, with the "
+                    "last two dims exchanged; pass its transpose, made contiguous"
                 )
 
     def _strides(self, arg: KernelArg, tensor: Description, values: Mapping[str, int]) -> None:
         if 0 in tensor.shape:
             return
-        wanted: Sequence[int | None] = tensors.row_major(tensor.shape)
-        if arg.strides:
-            wanted = [None if s == "?" else exprtext.evaluate(s, values) for s in arg.strides]
+        wanted = arg.declared_strides(values) or tensors.row_major(tensor.shape)
         for dim, (extent, got, want) in enumerate(zip(tensor.shape, tensor.strides, wanted, strict=True)):
             if extent > 1 and (got < 0 if want is None else got != want):
                 raise self.fail(self._wrong_stride(arg, tensor, dim, got, want))

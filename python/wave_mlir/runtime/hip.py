@@ -144,7 +144,7 @@ def _candidates() -> Iterator[str]:
         return
     torch = sys.modules.get("torch")
     if torch is not None and getattr(torch.version, "hip", None):
-        yield from (str(p) for p in sorted(Path(torch.__file__).parent.glob("lib/libamdhip64.so*")))
+        yield from (str(p) for p in sorted(Path(str(torch.__file__)).parent.glob("lib/libamdhip64.so*")))
     root = os.environ.get("ROCM_PATH")
     if root:
         yield str(Path(root, "lib", _NAMES[0]))

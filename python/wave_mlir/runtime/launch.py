@@ -193,6 +193,6 @@ class Launcher:
         for axis, groups, threads in zip("xyz", grid, self.abi.block, strict=True):
             if groups * threads >= 1 << 32:
                 raise AbiError(
-                    f"kernel '{self.abi.name}': {groups} workgroups of {threads} threads along {axis} are 2^32 threads or "
-                    "more; take larger tiles or another grid dim"
+                    f"kernel '{self.abi.name}': {groups} workgroups of {threads} threads along {axis} are 2^32 threads "
+                    "or more; take larger tiles or another grid dim"
                 )

@@ -1,8 +1,8 @@
 """Tensors of any library: the few things that a launch asks of one.
 
 A `TensorLibrary` answers for all tensors of a type. numpy's and torch's are known, and what looks like torch's tensors
-(shape, dtype, stride(), data_ptr(), device) or has DLPack is taken as it is; `register` adds or replaces one. No library
-is imported unless a tensor of it is passed.
+(shape, dtype, stride(), data_ptr(), device) or has DLPack is taken as it is; `register` adds or replaces one. No
+library is imported unless a tensor of it is passed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _VIEWED = {
 
 @dataclass(frozen=True)
 class Description:
-    """shape; dtype: as numpy, ml_dtypes and torch call it; strides: in elements; device: kind ("cpu", "cuda") and number."""
+    """dtype: as numpy, ml_dtypes and torch call it. strides: in elements. device: kind ("cpu", "cuda") and number."""
 
     shape: tuple[int, ...]
     dtype: str

@@ -237,8 +237,8 @@ class CompiledKernel:
     def __call__(self, *args: object) -> None:
         """Run with tensors in signature order, on the device they are on; outputs are written in place.
 
-        CPU tensors run in the simulator, tensors on a GPU of ROCm on their library's current stream. Raises AbiError for
-        arguments that do not fit, sim.SimError for a fault that the simulator finds, hip.HipError for one of HIP.
+        CPU tensors run in the simulator, tensors on a GPU of ROCm on their library's current stream. Raises AbiError
+        for arguments that do not fit, sim.SimError for a fault that the simulator finds, hip.HipError for one of HIP.
         """
         try:
             self._launcher(args, self._compiled)

@@ -113,8 +113,8 @@ def mixed() -> CompiledKernel:
 
     @tkw.wave(ROWS)
     def kernel(
-        x: tkl.i16, a: tkl.Memory[M, GLOBAL, tkl.f32, layout], h: tkl.f16, c: tkl.Memory[M, GLOBAL, tkl.f32], y: tkl.i64,
-        b: tkl.bf16,
+        x: tkl.i16, a: tkl.Memory[M, GLOBAL, tkl.f32, layout], h: tkl.f16,
+        c: tkl.Memory[M, GLOBAL, tkl.f32], y: tkl.i64, b: tkl.bf16,
     ):  # fmt: skip
         total = tkw.cast(x, tkl.f32) + tkw.cast(h, tkl.f32) + tkw.cast(tkw.cast(y, tkl.i32), tkl.f32)
         tkw.write(tkw.read(a) + tkw.broadcast(total + tkw.cast(b, tkl.f32), [M]), c)
@@ -178,9 +178,7 @@ def test_modules_are_unloaded(record: Path) -> None:
 
 
 def test_addresses_that_are_no_dword(record: Path) -> None:
-    with pytest.raises(
-        AbiError, match="argument 'a' starts at address 0x1002, which is no multiple of 4 bytes; pass a copy"
-    ):
+    with pytest.raises(AbiError, match="argument 'a' starts at address 0x1002, which is no multiple of 4.*copy"):
         compiled_gemm()(GpuTensor(0x1002, (64, 32), "float16"), *gemm_arguments()[1:])
 
 
