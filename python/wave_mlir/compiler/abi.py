@@ -24,7 +24,7 @@ KINDS = ("memory", "scalar", "symbol", "stride")
 ACCESSES = ("read", "write", "readwrite")
 
 # MLIR element type -> names numpy, ml_dtypes and torch give it (unsigned ones share the signless MLIR type).
-_ARRAY_DTYPES: dict[str, tuple[str, ...]] = {
+ARRAY_DTYPES: dict[str, tuple[str, ...]] = {
     "i1": ("bool",),
     "i8": ("int8", "uint8"),
     "i16": ("int16", "uint16"),
@@ -88,6 +88,10 @@ class KernelArg:
     def extents(self, symbols: Mapping[str, int]) -> tuple[int, ...]:
         """The shape under symbol values."""
         return tuple(exprtext.evaluate(e, symbols) for e in self.shape)
+
+    def shape_symbols(self) -> tuple[str, ...]:
+        """Symbols of the extents."""
+        return tuple(s for e in self.shape for s in exprtext.symbols(e))
 
     def element_count(self, symbols: Mapping[str, int], strides: Sequence[int] | None = None) -> int:
         """Elements the memory spans: the product of the extents, or 1 + sum((extent - 1) * stride) when strided."""
@@ -239,7 +243,7 @@ class KernelABI:
                     f"but {text} is {want}" + (f" ({used})" if used else "")
                 )
         dtype = getattr(array, "dtype", None)
-        names = _ARRAY_DTYPES.get(arg.dtype)
+        names = ARRAY_DTYPES.get(arg.dtype)
         if dtype is not None and names and str(dtype).removeprefix("torch.") not in names:
             raise AbiError(
                 f"kernel '{self.name}': argument '{arg.name}' holds {arg.dtype}; an array of {dtype} was given"

@@ -10,11 +10,15 @@ import ml_dtypes
 import numpy as np
 
 from wave_mlir.compiler.abi import ARRAY_DTYPES, AbiError, KernelABI, KernelArg
+from wave_mlir.compiler.array_strides import RUN_TIME
 
 from . import tensors
 from .tensors import Description
 
 Number = int | float
+
+_ALIGNMENT = 4
+"""Bytes that divide where a memory starts, unless it has run-time strides."""
 
 
 class Checker:
@@ -66,6 +70,16 @@ class Checker:
 
     # --- tensors ---
 
+    def address(self, arg: KernelArg, pointer: int) -> int:
+        """Where a memory starts, which the compiler relies on (docs/design.md, "gpu form")."""
+        if pointer % _ALIGNMENT and RUN_TIME not in arg.strides:
+            raise self.fail(
+                f"the array of argument '{arg.name}' starts at an address that {_ALIGNMENT} does not divide (it is a "
+                "view from some element on); pass a copy (and copy the result back), or declare a stride as given at "
+                "run time: MemoryLayout(strides=(None, …))"
+            )
+        return pointer
+
     def library(self, name: str, value: object) -> tensors.TensorLibrary:
         """The library of a tensor argument."""
         found = tensors.library_of(value)
@@ -82,9 +96,7 @@ class Checker:
         for arg, tensor in zip(memories, given, strict=True):
             self._rank_and_dtype(arg, tensor)
         self._transposed(given, named)
-        values = self.abi.bind([d.shape for d in given], list(scalars), named)
-        for arg, tensor in zip(memories, given, strict=True):
-            self._strides(arg, tensor, values)
+        values = self.abi.bind(list(given), list(scalars), named)
         self._device(given)
         return values
 
@@ -114,25 +126,6 @@ class Checker:
                     f"argument '{arg.name}' is [{dims}] = {list(wanted)}; {list(tensor.shape)} was given, with the "
                     "last two dims exchanged; pass its transpose, made contiguous"
                 )
-
-    def _strides(self, arg: KernelArg, tensor: Description, values: Mapping[str, int]) -> None:
-        if 0 in tensor.shape:
-            return
-        wanted = arg.declared_strides(values) or tensors.row_major(tensor.shape)
-        for dim, (extent, got, want) in enumerate(zip(tensor.shape, tensor.strides, wanted, strict=True)):
-            if extent > 1 and (got < 0 if want is None else got != want):
-                raise self.fail(self._wrong_stride(arg, tensor, dim, got, want))
-
-    def _wrong_stride(self, arg: KernelArg, tensor: Description, dim: int, got: int, want: int | None) -> str:
-        found = f"argument '{arg.name}' has stride {got} in dim {dim}"
-        if want is None:
-            return f"{found}; strides may not be negative: pass a contiguous copy"
-        if arg.strides:
-            return f"{found}, but its MemoryLayout says {want}; pass a tensor laid out like that"
-        return (
-            f"{found} and is not contiguous (it would be {want}); pass a contiguous copy, or declare the memory with "
-            f"tkl.MemoryLayout(strides=({', '.join(['None'] * len(arg.shape))}{',' if len(arg.shape) == 1 else ''}))"
-        )
 
     def _device(self, given: Sequence[Description]) -> None:
         names: dict[tuple[str, int], list[str]] = {}

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from mlir import ir
 
-from wave_mlir.compiler.abi import AbiError, KernelABI
+from wave_mlir.compiler.abi import AbiError, KernelABI, KernelArg
 
 from . import hip, tensors
 from .arguments import Checker, Number, Segment
@@ -23,8 +23,6 @@ __all__ = ["Arguments", "LaunchPlan", "Launcher", "Runnable", "gpu_arch"]
 
 _KEPT = 1024
 """Combinations of shapes that a kernel keeps."""
-_GPU_ALIGNMENT = 4
-"""Bytes that an address on a GPU must be a multiple of: accesses of a dword or more need it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ class Launcher:
 
     def _prepare(self, args: Sequence[object], memories: list, scalars: list) -> _Prepared:
         check, abi = self.check, self.abi
-        given = [library.describe(tensor) for library, tensor in memories]
+        given = [self._described(a, *m) for a, m in zip(abi.memories, memories, strict=True)]
         named = {n: check.integer(n, v) for (n, k), v in zip(check.parameters, args, strict=False) if k == "symbol"}
         rest = zip(check.further, args[len(self._kinds) :], strict=False)
         named |= {n: check.integer(n, v) for n, v in rest}
@@ -120,6 +118,12 @@ class Launcher:
         grid = abi.grid_for({n: values[n] for n in abi.dynamic_symbols})
         device = given[0].device if given else tensors.CPU
         return _Prepared(grid, device, values, (*numbers, *strides))
+
+    def _described(self, arg: KernelArg, library: tensors.TensorLibrary, tensor: object) -> tensors.Description:
+        try:
+            return library.describe(tensor)
+        except ValueError as error:
+            raise self.check.fail(f"the array of argument '{arg.name}': {error}; pass a copy") from None
 
     def _writable(self, memories: list) -> None:
         for arg, (_, tensor), writes in zip(self.abi.memories, memories, self._writes, strict=True):
@@ -139,9 +143,17 @@ class Launcher:
     def plan(self, args: Sequence[object]) -> LaunchPlan:
         """The launch of a call."""
         known, memories, scalars = self._bound(args)
-        pointers = [library.pointer(tensor) for library, tensor in memories]
+        pointers = self._pointers(memories)
         kernargs = self._segment.pack(*pointers, *scalars, *known.tail)
         return LaunchPlan(known.grid, self.abi.block, kernargs, self.abi.lds_bytes)
+
+    def _pointers(self, memories: list) -> list[int]:
+        """Where the memories start. An array without elements is nowhere."""
+        pointers = [library.pointer(tensor) for library, tensor in memories]
+        for number, pointer in enumerate(pointers):
+            if pointer & 3 and 0 not in memories[number][1].shape:
+                self.check.address(self.abi.memories[number], pointer)
+        return pointers
 
     # --- running ---
 
@@ -158,6 +170,7 @@ class Launcher:
     def _simulate(self, known: _Prepared, memories: list, scalars: list[Number], compiled: Runnable) -> None:
         from wave_mlir import sim
 
+        self._pointers(memories)
         arrays = []
         for arg, (library, tensor) in zip(self.abi.memories, memories, strict=True):
             try:
@@ -169,13 +182,7 @@ class Launcher:
         sim.run(compiled.module, [*arrays, *scalars], symbols=dynamic, kernel=self.abi.name)
 
     def _launch(self, known: _Prepared, memories: list, scalars: list, compiled: Runnable) -> None:
-        pointers = [library.pointer(tensor) for library, tensor in memories]
-        for arg, pointer in zip(self.abi.memories, pointers, strict=True):
-            if pointer % _GPU_ALIGNMENT:
-                raise self.check.fail(
-                    f"argument '{arg.name}' starts at address {pointer:#x}, which is no multiple of {_GPU_ALIGNMENT} "
-                    "bytes; pass a copy"
-                )
+        pointers = self._pointers(memories)
         if 0 in known.grid:
             return
         self._fits_hardware(known.grid)

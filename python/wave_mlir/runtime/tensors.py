@@ -15,6 +15,8 @@ from typing import Any, Protocol
 import ml_dtypes
 import numpy as np
 
+from wave_mlir.compiler.array_strides import element_strides
+
 Tensor = Any
 """A tensor of some library."""
 
@@ -44,6 +46,10 @@ class Description:
     strides: tuple[int, ...]
     device: tuple[str, int]
 
+    def stride(self) -> tuple[int, ...]:
+        """`strides`, by the name that torch has for them."""
+        return self.strides
+
 
 class TensorLibrary(Protocol):
     """What a launch asks of the tensors of one library."""
@@ -53,7 +59,7 @@ class TensorLibrary(Protocol):
         ...
 
     def describe(self, tensor: Tensor) -> Description:
-        """Shape, dtype, strides and device."""
+        """Shape, dtype, strides and device. ValueError when elements are no whole number of elements apart."""
         ...
 
     def pointer(self, tensor: Tensor) -> int:
@@ -80,8 +86,7 @@ class NumpyLibrary:
         return tensor.shape, tensor.strides, tensor.dtype, tensor.flags.writeable
 
     def describe(self, tensor: Tensor) -> Description:
-        size = tensor.itemsize or 1
-        return Description(tensor.shape, str(tensor.dtype), tuple(s // size for s in tensor.strides), CPU)
+        return Description(tensor.shape, str(tensor.dtype), element_strides(tensor) or (), CPU)
 
     def pointer(self, tensor: Tensor) -> int:
         return tensor.__array_interface__["data"][0]
