@@ -22,6 +22,7 @@ class PipelineOptions:
     """Options of every pipeline."""
 
     target: str = option(DEFAULT_TARGET, help="chip to lower to; used from gpu form on, and must be the module's")
+    buffer_ops: bool = option(True, help="access global memory through buffer descriptors")
     verify: bool = option(False, help="check the module's form after each stage")
 
 
@@ -46,8 +47,9 @@ def _placed_to_staged(_: PipelineOptions) -> list[str]:
     return ["wave-promote", "wave-coalesce", "wave-lower-relayouts"]
 
 
-def _staged_to_lane(_: PipelineOptions) -> list[str]:
-    return ["wave-expand", "wave-lower-reductions", "wave-bounds", "wave-split-accesses"]
+def _staged_to_lane(options: PipelineOptions) -> list[str]:
+    buffers = ["wave-buffer-ops"] if options.buffer_ops else []
+    return ["wave-expand", "wave-lower-reductions", "wave-bounds", "wave-split-accesses", *buffers]
 
 
 def _lane_to_scheduled(_: PipelineOptions) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import gpu
-from wave_mlir.compiler import gpu_access, gpu_compute
+from wave_mlir.compiler import gpu_access, gpu_buffer, gpu_compute
 from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.gpu_function import GpuFunction, create_function
 from wave_mlir.compiler.kernel_info import KernelInfo
@@ -19,6 +19,8 @@ _LOWERINGS: dict[str, Callable[[GpuFunction, ir.Operation], None]] = {
     "wave.read": gpu_access.lower_read,
     "wave.write": gpu_access.lower_write,
     "wave.atomic": gpu_access.lower_atomic,
+    "wave.buffer_load": gpu_buffer.lower_load,
+    "wave.buffer_store": gpu_buffer.lower_store,
     "wave.allocate": gpu_access.bind_allocation,
     "wave.mma": gpu_compute.lower_mma,
     "wave.scaled_mma": gpu_compute.lower_scaled_mma,

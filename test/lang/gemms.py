@@ -104,20 +104,5 @@ def run(
     The result's dtype is that of `want`; it starts with what must be overwritten.
     """
     out = np.full(want.shape, 77, want.dtype)
-    made = check(kernel, subs, [*args, out], {len(args): want}, target=target, dynamic=dynamic, tolerance=tolerance)
-    if machine:
-        run_machine(made, [*args, out], {len(args): want}, tolerance)
-    return made
-
-
-def run_machine(
-    made: CompiledKernel, args: Sequence, expected: Mapping[int, np.ndarray], tolerance: float = 0.0
-) -> None:
-    """Run the machine code with all checks, waves in random order; arguments and results as of `running.check`."""
-    given = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
-    made._compiled.run_isa(*given, seed=7, order="random")
-    for number, want in expected.items():
-        if tolerance:
-            np.testing.assert_allclose(given[number].astype(np.float64), want, rtol=0, atol=tolerance)
-        else:
-            np.testing.assert_array_equal(given[number], want)
+    expected = {len(args): want}
+    return check(kernel, subs, [*args, out], expected, target=target, dynamic=dynamic, tolerance=tolerance, isa=machine)

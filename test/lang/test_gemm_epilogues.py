@@ -7,7 +7,7 @@ import pytest
 import sympy
 import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
-from gemms import NUMPY, SPACE, K, M, N, constraints, integers, product, run, run_machine, tiles
+from gemms import NUMPY, SPACE, K, M, N, constraints, integers, product, run, tiles
 from running import check
 from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE as GLOBAL
 from wave_mlir.lang.global_symbols import SHARED_ADDRESS_SPACE as SHARED
@@ -128,6 +128,5 @@ def test_quantised(target: str, dtype, waves: tuple[int, int]) -> None:
     scale = (np.abs(exact).max(1) / np.float32(most)).astype(np.float32)
     want = {2: scale, 3: (exact / scale[:, None]).astype(NUMPY[dtype])}
     args = [a, b, np.zeros(m, np.float32), np.zeros((m, n), NUMPY[dtype])]
-    made = check(gemm, {**tiles(32, 64, 32), M: m, N: n, K: k}, args, want, target=target)
-    if waves == (2, 2):
-        run_machine(made, args, want)
+    subs = {**tiles(32, 64, 32), M: m, N: n, K: k}
+    check(gemm, subs, args, want, target=target, isa=waves == (2, 2))

@@ -595,7 +595,7 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
 module attributes {wave.form = "tile", wave.target = "gfx942"} {
   wave.kernel @k(%a: !wave.memory<[S], f32, global>) symbols {M = 128, S = M floordiv 48} constraints [#wave.workgroup<M, 64, x>,
       #wave.hardware<threads_per_wave = 64>] {
-    // expected-error@+1 {{dim S = M floordiv 48 needs tiles of M that 48 divides; they have 64}}
+    // expected-error@+1 {{dim S = M floordiv 48 needs tiles of M that make whole elements of it; they have 64}}
     %x = wave.read %a : !wave.memory<[S], f32, global> -> !wave.tile<[S], f32>
     wave.return
   }

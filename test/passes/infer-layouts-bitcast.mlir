@@ -8,7 +8,7 @@
 // CHECK:         wave.read %a index [wg.x * 16 + at.M, {{.*}}at.K_floordiv_4] {{.*}} #[[WORDS]]>
 // CHECK:         wave.bitcast %{{.*}} #[[WORDS]]> -> {{.*}} #[[BYTES]]>
 // LANE-LABEL:  @narrower(
-// LANE:          %[[W:.*]] = wave.read %a {{.*}} -> vector<2xi32>
+// LANE:          %[[W:.*]] = wave.{{read|buffer_load}} %a {{.*}} -> vector<2xi32>
 // LANE:          vector.bitcast %[[W]] : vector<2xi32> to vector<8xi8>
 module attributes {wave.form = "tile", wave.target = "gfx942"} {
   wave.kernel @narrower(%a: !wave.memory<[M, K floordiv 4], i32, global>, %b: !wave.memory<[N, K], i8, global>,

@@ -38,8 +38,8 @@ module attributes {wave.form = "gpu", wave.target = "gfx942"} {
   gpu.module @m {
     gpu.func @k(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>, wave.grid = [#wave.expr<1>, #wave.expr<1>, #wave.expr<1>],
         wave.args = [{kind = "scalar", name = "x", dtype = f32}]} {
-      // expected-error@+1 {{'math.tanh' on f32 has no instruction on gfx942}}
-      %0 = math.tanh %x : f32
+      // expected-error@+1 {{'math.erf' on f32 has no instruction on gfx942}}
+      %0 = math.erf %x : f32
       gpu.return
     }
   }

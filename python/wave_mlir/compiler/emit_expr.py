@@ -6,7 +6,7 @@ change in a loop is emitted before the loop, so that later code finds loop-invar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -27,7 +27,7 @@ Operands = dict[str, ir.Value] | None
 class _Scope:
     """A block, the symbols bound in it, what was emitted in it, and where outer expressions go (None: at the end).
 
-    memo: values of expressions; chains: of the first operands of sums and the like.
+    memo: values of expressions; chains: of the first operands of sums and the like; shared: of `ExprEmitter.shared`.
     """
 
     block: ir.Block
@@ -35,6 +35,7 @@ class _Scope:
     symbols: dict[str, ir.Value] = field(default_factory=dict)
     memo: dict[Expr, ir.Value] = field(default_factory=dict)
     chains: dict[tuple[str, tuple[Expr, ...]], ir.Value] = field(default_factory=dict)
+    shared: dict[Hashable, ir.Value] = field(default_factory=dict)
 
 
 class ExprEmitter:
@@ -93,6 +94,32 @@ class ExprEmitter:
         value = self.emit(expr, here, operands)
         with self._point(len(self._scopes) - 1):
             return self._truth(value)
+
+    def shared(
+        self,
+        key: Hashable,
+        exprs: Sequence[Expr],
+        here: ir.Operation | None,
+        operands: Operands,
+        build: Callable[[list[ir.Value]], ir.Value],
+    ) -> ir.Value:
+        """`build(values of exprs)`, made once for each `key`, in the outermost scope that has all their symbols.
+
+        What depends on `operands` that only this user knows is made at `here`, each time.
+        """
+        self._scopes[-1].anchor = here
+        local = {name: value for name, value in (operands or {}).items() if not self._is_bound(name, value)}
+        if any(name in local for expr in exprs for name in expr.symbols):
+            values = [self._emit_local(expr, local) for expr in exprs]
+            with self._point(len(self._scopes) - 1):
+                return build(values)
+        level = max((self._level(expr) for expr in exprs), default=0)
+        found = self._scopes[level].shared.get(key)
+        if found is None:
+            values = [self._emit(expr) for expr in exprs]
+            with self._point(level):
+                found = self._scopes[level].shared[key] = build(values)
+        return found
 
     def _is_bound(self, name: str, value: ir.Value) -> bool:
         for scope in reversed(self._scopes):

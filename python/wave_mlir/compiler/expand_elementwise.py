@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from mlir import ir
 from mlir.dialects import arith, math
@@ -42,7 +43,7 @@ _UNARY: dict[str, tuple[Build | None, Build | None]] = {
     "sinh": (math.SinhOp, None),
     "cosh": (math.CoshOp, None),
     "tanh": (math.TanhOp, None),
-    "tanh_approx": (math.TanhOp, None),
+    "tanh_approx": (partial(math.TanhOp, fastmath=arith.FastMathFlags.afn), None),
     "round": (math.RoundOp, None),
     "roundeven": (math.RoundEvenOp, None),
     "floor": (math.FloorOp, None),

@@ -8,7 +8,7 @@ from mlir.dialects import amdgpu, arith, gpu, llvm, rocdl, scf, vector
 from .diagnostics import PassError
 from .gpu_access import as_index, index_operands
 from .gpu_function import GpuFunction
-from .lane_access import ACCESSES
+from .lane_access import ACCESSES, BUFFER_ACCESSES
 from .targets import MmaKind, TargetError
 from .tile_ir import bound_names
 
@@ -95,7 +95,7 @@ def lower_expr_value(function: GpuFunction, op: ir.Operation) -> None:
 
 def lower_mask_value(function: GpuFunction, op: ir.Operation) -> None:
     """wave.mask used as a value. Accesses look through a mask, to its predicate: they keep it, and it stays."""
-    others = [use for use in op.results[0].uses if use.owner.operation.name not in ACCESSES]
+    others = [use for use in op.results[0].uses if use.owner.operation.name not in ACCESSES + BUFFER_ACCESSES]
     if not others:
         return
     value = _expr_value(function, op)

@@ -20,7 +20,8 @@ class GpuFunction:
     """A gpu.func under construction and what lowering asks about the kernel behind it.
 
     `strides` are those of each memory in elements, by the memory's value: expressions, where a run-time stride is a
-    reserved symbol bound to its ABI argument.
+    reserved symbol bound to its ABI argument. `extents` are those of memory arguments. `spans` has the place and the
+    valid bytes of descriptors.
     """
 
     op: ir.Operation
@@ -28,7 +29,15 @@ class GpuFunction:
     emitter: ExprEmitter
     lds: ir.Value | None
     strides: dict[ir.Value, tuple[Expr, ...]] = field(default_factory=dict)
-    views: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    extents: dict[ir.Value, tuple[Expr, ...]] = field(default_factory=dict)
+    spans: dict[tuple[str, ir.Value, Expr], tuple[Expr, Expr]] = field(default_factory=dict)
+
+    def total_elements(self, memory: ir.Value) -> Expr:
+        """Elements that a memory argument spans, as the ABI counts them; 0 or less when an extent is 0."""
+        total = Expr.constant(1)
+        for extent, stride in zip(self.extents[memory], self.strides[memory], strict=True):
+            total = total + (extent - 1) * stride
+        return total.expand().simplify(self.info.facts)
 
     @property
     def block(self) -> ir.Block:
@@ -159,6 +168,8 @@ def _bind_arguments(kernel: ir.Operation, function: GpuFunction, arguments: list
                 source = sources[argument.source]
                 if isinstance(source.type, MemoryType):
                     function.strides[value] = function.info.strides_of(source)
+                    shape = MemoryType(source.type).shape
+                    function.extents[value] = tuple(function.info.resolve(e) for e in shape)
                 source.replace_all_uses_with(value)
             elif argument.symbol is not None:
                 # Extents and strides are not negative.

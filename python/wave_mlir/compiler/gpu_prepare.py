@@ -15,7 +15,7 @@ from . import abi, array_strides, exprtext, targets
 from .diagnostics import PassError
 
 # Elementary functions the machine has an instruction or LLVM an exact expansion for, by element type; all of f32 serve
-# bf16 too, which is computed in f32. The others need an expansion with a known error bound before gpu form.
+# bf16 too, which is computed in f32. wave-expand-math has written out the others before, as far as it can.
 _ANY = frozenset({"absf", "ceil", "floor", "round", "roundeven", "trunc", "copysign", "fma", "sqrt", "rsqrt", "clampf"})
 _F32 = _ANY | {"exp", "exp2", "log", "log2", "log10", "sin", "cos", "isfinite", "isinf", "isnan", "isnormal"}
 _MATH = {"f32": _F32, "f16": _F32, "bf16": _F32, "f64": _ANY | {"isfinite", "isinf", "isnan", "isnormal"}}
@@ -24,8 +24,12 @@ _INTEGER_MATH = frozenset({"absi", "ctlz", "cttz", "ctpop"})
 
 # Ops of the machine's own dialects that are known to compile for every target. Others may make LLVM end the process.
 _TRUSTED = frozenset(
-    f"rocdl.{name}" for name in ("sched.barrier", "sched.group.barrier", "readfirstlane", "ds_bpermute", "s.setprio")
-) | frozenset({"llvm.fence"})
+    f"rocdl.{name}"
+    for name in (
+        "sched.barrier", "sched.group.barrier", "readfirstlane", "ds_bpermute", "s.setprio", "make.buffer.rsrc",
+        "raw.ptr.buffer.load", "raw.ptr.buffer.store",
+    )
+) | frozenset({"llvm.fence", "llvm.inttoptr", "llvm.getelementptr"})  # fmt: skip
 
 
 def target_of(module: ir.Module | ModuleOp, wanted: str = "") -> targets.Target:
@@ -91,9 +95,6 @@ def _rewrite_body(function: ir.Operation, kernel: abi.KernelABI, target: targets
         name = op.name
         if name.startswith("math."):
             _check_math(op, target)
-        elif name == "arith.remf" and "bf16" in str(op.results[0].type):
-            # LLVM narrows the remainder of extended values to bf16 and then cannot select it.
-            raise PassError(op, "'arith.remf' on bf16 cannot be compiled; compute it in f32 and keep that")
         elif name == "gpu.subgroup_id":
             subgroup_ids.append(op)
         elif name in ("gpu.printf", "func.call"):

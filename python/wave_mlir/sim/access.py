@@ -134,6 +134,11 @@ def _bounds_error(
     machine.report(SimError("bounds", text, location=info.location, waves=(name,), lane=lane, address=offset))
 
 
+def report_out_of_bounds(cohort: Cohort, plan: Plan, memref: MemRef, bad: np.ndarray, at: np.ndarray) -> None:
+    """Report the first lane in `bad` (waves or 1, lanes or 1), whose access is at byte `at` of the storage."""
+    _bounds_error(cohort, plan, memref, bad, None, at, None)
+
+
 def check_alignment(
     cohort: Cohort, plan: Plan, storage: Storage, at: np.ndarray, mask: np.ndarray | None, element_wise: bool = False
 ) -> None:

@@ -1,4 +1,4 @@
-"""math: each function is computed in f64 and rounded once to its type (f64 functions are numpy's).
+"""math: each function is computed in f64 and rounded once to its type; f64 functions are computed in long double.
 
 The hardware's transcendental instructions are within a unit in the last place of that; a kernel must not depend on it.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from mlir import ir
 
 from .cohort import Cohort
-from .dtypes import unsigned, wrap
+from .dtypes import DType, unsigned, wrap
 from .ops_arith import emit_binary
 from .ops_casts import convert_float, emit_unary, round_to_odd_f32
 from .program import Compiler, handles
@@ -65,10 +65,16 @@ FUNCTIONS: dict[str, Unary] = {
 }
 
 
+def _wider(target: DType) -> type[np.floating]:
+    """The type to compute in: numpy's own functions of f64 are up to 4 units in the last place off."""
+    return np.longdouble if target.np == np.float64 else np.float64
+
+
 @handles(*(f"math.{name}" for name in FUNCTIONS))
 def _function(c: Compiler, op: ir.Operation) -> None:
     function, target = FUNCTIONS[op.name.split(".")[1]], c.dtype(op.results[0])
-    emit_unary(c, op, lambda a: convert_float(function(a.astype(np.float64)), target))
+    wide = _wider(target)
+    emit_unary(c, op, lambda a: convert_float(function(a.astype(wide)), target))
 
 
 @handles("math.sincos")
@@ -86,7 +92,8 @@ def _sincos(c: Compiler, op: ir.Operation) -> None:
 
 def _in_double(function: Callable[[np.ndarray, np.ndarray], np.ndarray], c: Compiler, op: ir.Operation) -> None:
     target = c.dtype(op.results[0])
-    emit_binary(c, op, lambda a, b: convert_float(function(a.astype(np.float64), b.astype(np.float64)), target))
+    wide = _wider(target)
+    emit_binary(c, op, lambda a, b: convert_float(function(a.astype(wide), b.astype(wide)), target))
 
 
 @handles("math.powf")

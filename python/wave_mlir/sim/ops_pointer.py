@@ -20,6 +20,7 @@ from .memory import LDS, MemRef, Resource, Storage
 from .ops_buffer import check_copy_size, copy_to_lds, full_mask_or_none
 from .program import Compiler, OpInfo, handles
 
+OUT_OF_RANGE = "wave.out_of_range"
 ADDRESS_BITS = 40  # storages start at multiples of 2**40
 
 
@@ -169,7 +170,24 @@ class _ResourceAddress:
         assert c.info is not None
         self.info = c.info
         self.slots = [c.use(v) for v in (resource, offset, scalar)]
+        self.only_masked = False
         c.program.use.all_args = True
+
+    def limit_to_masked(self, op: ir.Operation) -> None:
+        """Take notice of the promise on `op` that only masked lanes, at 2^31 and beyond, are out of range."""
+        attributes = op.attributes
+        self.only_masked = OUT_OF_RANGE in attributes and ir.StringAttr(attributes[OUT_OF_RANGE]).value == "masked"
+
+    def check(self, cohort: Cohort, plan: Plan, ref: MemRef, at: np.ndarray, shift: np.ndarray) -> None:
+        """Report lanes out of range that no mask has put there."""
+        if not self.only_masked or "bounds" not in cohort.machine.checks:
+            return
+        inside = access.in_range(ref, at, plan.size)
+        assert inside is not None and ref.origin is not None
+        bad = ~inside & (at - ref.origin < 1 << 31)
+        if cohort.mask is not None:
+            bad = bad & cohort.mask
+        access.report_out_of_bounds(cohort, plan, ref, bad, at + shift)
 
     def compute(self, cohort: Cohort, dtype: DType) -> tuple[MemRef, np.ndarray, np.ndarray]:
         resource, offset, scalar = (cohort.env[s] for s in self.slots)
@@ -183,9 +201,11 @@ def _resource_load(c: Compiler, op: ir.Operation) -> None:
     plan, shape = _pointer_access(c, op, op.results[0].type)
     resource, offset, scalar, _ = op.operands
     address, result = _ResourceAddress(c, resource, offset, scalar), c.define(op.results[0])
+    address.limit_to_masked(op)
 
     def step(cohort: Cohort) -> None:
         ref, at, shift = address.compute(cohort, plan.dtype)
+        address.check(cohort, plan, ref, at, shift)
         value = access.load_buffer(cohort, plan, ref, at, None, shift)
         cohort.env[result] = value if shape else value[..., 0]
 
@@ -197,9 +217,11 @@ def _resource_store(c: Compiler, op: ir.Operation) -> None:
     value_in, resource, offset, scalar, _ = op.operands
     plan, shape = _pointer_access(c, op, value_in.type)
     address, value = _ResourceAddress(c, resource, offset, scalar), c.use(value_in)
+    address.limit_to_masked(op)
 
     def step(cohort: Cohort) -> None:
         ref, at, shift = address.compute(cohort, plan.dtype)
+        address.check(cohort, plan, ref, at, shift)
         data = cohort.env[value]
         access.store_buffer(cohort, plan, ref, at, data if shape else data[..., None], cohort.mask, shift)
 

@@ -272,3 +272,38 @@ def test_abi_errors(args, options, message):
     with ir.Context(), pytest.raises(sim.SimError, match=message) as caught:
         sim.run(ir.Module.parse(ABI), args, **options)
     assert caught.value.kind == "arguments" and caught.value.location
+
+
+@pytest.mark.parametrize("promise", ["", ' {wave.out_of_range = "masked"}'])
+@pytest.mark.parametrize("store", [False, True])
+def test_out_of_range_without_a_mask(promise, store):
+    """Lane 63's byte 504 is past the 500 valid ones: silent in general, found where only masked lanes may be."""
+    access = (
+        f"rocdl.raw.ptr.buffer.store %one, %r, %off, %z, %z{promise} : i32"
+        if store
+        else f"%x = rocdl.raw.ptr.buffer.load %r, %off, %z, %z{promise} : i32"
+    )
+    body = f"""
+      %i0 = memref.extract_aligned_pointer_as_index %o : memref<?xf32, {GLOBAL}> -> index
+      %i1 = arith.index_cast %i0 : index to i64
+      %p = llvm.inttoptr %i1 : i64 to !llvm.ptr<1>
+      %s0 = arith.constant 0 : i16
+      %z = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %bytes = arith.constant 500 : i64
+      %flags = arith.constant 159744 : i32
+      %r = rocdl.make.buffer.rsrc %p, %s0, %bytes, %flags : !llvm.ptr<1> to !llvm.ptr<8>
+      %eight = arith.constant 8 : i32
+      %far = arith.constant -2147483648 : i32
+      %all = arith.muli %ti, %eight : i32
+      %m = arith.cmpi ne, %ti, %LANE : i32
+      %off = arith.select %m, %all, %far : i32
+      {access}"""
+    for lane, bad in (("63", False), ("62", bool(promise))):
+        text = body.replace("%m =", f"%LANE = arith.constant {lane} : i32\n      %m =")
+        if not bad:
+            run(text)
+            continue
+        with pytest.raises(sim.SimError, match="lane 63.*touches bytes 504 to 507") as caught:
+            run(text)
+        assert caught.value.kind == "bounds"

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from . import gfx90a, gfx942, gfx950, gfx1201
 from .aliases import MMA_ALIASES, resolve_alias
-from .base import ASSUMED, Lds, LdsAccess, OffsetRange, Registers, Target, TargetError, WaitCounter
+from .base import ASSUMED, Buffers, Lds, LdsAccess, OffsetRange, Registers, Target, TargetError, WaitCounter
 from .mma import DTYPE_BITS, F8_FLAVORS, SCALE_BLOCK, Digit, Fragment, Instruction, MmaKind, flavor_of
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "F8_FLAVORS",
     "MMA_ALIASES",
     "SCALE_BLOCK",
+    "Buffers",
     "Digit",
     "Fragment",
     "Instruction",

@@ -74,6 +74,19 @@ class OffsetRange:
 
 
 @dataclass(frozen=True)
+class Buffers:
+    """Access to global memory through descriptors.
+
+    `flags` is the last word of a raw descriptor (stride 0, 32-bit data). `nontemporal` and `volatile` are bits of the
+    cache policy operand of LLVM's raw buffer intrinsics.
+    """
+
+    flags: int
+    nontemporal: int
+    volatile: int = 1 << 31  # LLVM: the same for all, and no bit of the instruction
+
+
+@dataclass(frozen=True)
 class WaitCounter:
     """A counter that a wave can wait on. `counts` names what it counts, `maximum` its largest value."""
 
@@ -116,6 +129,7 @@ class Target:
     registers: Registers
     offsets: Mapping[str, OffsetRange]  # by "global", "buffer", "lds", "scalar"
     max_load_bits: Mapping[str, int]  # by "global", "lds"
+    buffers: Buffers
     direct_to_lds_bits: tuple[int, ...]  # widths a lane copies from global memory to LDS without registers
     transposed_lds_bits: tuple[int, ...]  # element widths that LDS reads can transpose
     f8_flavor: str | None  # "FNUZ", "OCP" or None

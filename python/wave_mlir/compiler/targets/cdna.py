@@ -7,7 +7,7 @@ compute units, SIMDs and clock.
 
 from __future__ import annotations
 
-from .base import ASSUMED, LdsAccess, OffsetRange, Registers, WaitCounter, runs
+from .base import ASSUMED, Buffers, LdsAccess, OffsetRange, Registers, WaitCounter, runs
 
 TRIPLE = "amdgcn-amd-amdhsa"
 
@@ -24,6 +24,11 @@ OFFSETS = {
     "lds": OffsetRange(0, 65535),
     "scalar": OffsetRange(-(1 << 20), (1 << 20) - 1),
 }
+
+# ISA (CDNA3, "Buffer Resource Descriptor"): number format 7 and data format 4, which raw accesses ignore but which
+# must not be 0. Cache policy: LLVM's memory model; glc and slc together on CDNA2, nt on CDNA3 and 4.
+BUFFER_FLAGS = 7 << 12 | 4 << 15
+BUFFERS = Buffers(flags=BUFFER_FLAGS, nontemporal=2)
 
 # ISA: dwordx4 and ds_read_b128.
 MAX_LOAD_BITS = {"global": 128, "lds": 128}

@@ -54,6 +54,8 @@ def _facts() -> str:
         row("transposed LDS reads, bits an element", (_numbers(t.transposed_lds_bits) for t in targets)),
         *(row(f"immediate offset, {space}", (f"{t.offsets[space].low} to {t.offsets[space].high}" for t in targets))
           for space in targets[0].offsets),
+        row("buffer descriptor, last word", (f"{t.buffers.flags:#x}" for t in targets)),
+        row("cache policy of non-temporal accesses", (t.buffers.nontemporal for t in targets)),
         row("8-bit floats", (t.f8_flavor or "none" for t in targets)),
         row("counters (most)", (", ".join(f"{c.name} ({c.maximum})" for c in t.counters) for t in targets)),
         row("clocks to use: vector, LDS, L2, memory (order of magnitude)", (

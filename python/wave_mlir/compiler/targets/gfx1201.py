@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import cdna
-from .base import ASSUMED, Latencies, Lds, LdsAccess, OffsetRange, Registers, Target, WaitCounter, runs
+from .base import ASSUMED, Buffers, Latencies, Lds, LdsAccess, OffsetRange, Registers, Target, WaitCounter, runs
 from .mfma import f8_pairs
 from .mma import F8_FLAVORS
 from .wmma import wmma
@@ -51,6 +51,7 @@ TARGET = Target(
         "scalar": OffsetRange(-(1 << 23), (1 << 23) - 1),
     },
     max_load_bits=cdna.MAX_LOAD_BITS,  # ISA
+    buffers=Buffers(flags=cdna.BUFFER_FLAGS | 1 << 24 | 3 << 28, nontemporal=1),  # LLVM: bounds of raw buffers; th 1
     direct_to_lds_bits=(),  # ISA: none
     transposed_lds_bits=(),  # ISA: only global loads transpose
     f8_flavor="OCP",  # ISA

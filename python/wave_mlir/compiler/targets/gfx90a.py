@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import cdna
-from .base import ASSUMED, Latencies, Lds, Target, runs
+from .base import ASSUMED, Buffers, Latencies, Lds, Target, runs
 from .mfma import dense, virtual
 
 # How the mnemonics of the 16-bit kinds end.
@@ -45,6 +45,7 @@ TARGET = Target(
     registers=cdna.REGISTERS,
     offsets=cdna.OFFSETS,
     max_load_bits=cdna.MAX_LOAD_BITS,
+    buffers=Buffers(flags=cdna.BUFFER_FLAGS, nontemporal=3),  # LLVM: glc slc
     direct_to_lds_bits=(32,),  # ISA: buffer_load_dword ... lds
     transposed_lds_bits=(),
     f8_flavor=None,

@@ -54,6 +54,7 @@ TARGET = Target(
     registers=cdna.REGISTERS,
     offsets=cdna.OFFSETS,
     max_load_bits=cdna.MAX_LOAD_BITS,
+    buffers=cdna.BUFFERS,
     direct_to_lds_bits=(32,),  # ISA: buffer_load_dword ... lds
     transposed_lds_bits=(),
     f8_flavor="FNUZ",  # ISA

@@ -63,6 +63,7 @@ TARGET = Target(
     registers=cdna.REGISTERS,
     offsets=cdna.OFFSETS,
     max_load_bits=cdna.MAX_LOAD_BITS,
+    buffers=cdna.BUFFERS,
     direct_to_lds_bits=(32, 96, 128),  # ISA: buffer_load_dword, dwordx3, dwordx4 ... lds
     transposed_lds_bits=(4, 6, 8, 16),  # ISA: ds_read_b64_tr_b4, ds_read_b96_tr_b6, ds_read_b64_tr_b8, _b16
     f8_flavor="OCP",  # ISA
