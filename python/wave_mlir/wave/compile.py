@@ -225,8 +225,12 @@ class CompiledKernel:
         options: those of `wave_mlir.isa.run` (seed, order, collect …). CPU tensors are updated in place. Raises
         AbiError for arguments that do not fit, wave_mlir.isa.IsaError at the first fault.
         """
-        bound = self._launcher.bind(args)
-        return self._compiled.run_isa(*bound.memories, *bound.scalars, symbols=bound.given, **options)
+        try:
+            bound = self._launcher.bind(args)
+        except abi.AbiError as error:
+            raise self._located(error) from None
+        symbols = {name: bound.symbols[name] for name in self.abi.dynamic_symbols}
+        return self._compiled.run_isa(*bound.memories, *bound.scalars, symbols=symbols, **options)
 
     @cached_property
     def _launcher(self) -> launch.Launcher:
