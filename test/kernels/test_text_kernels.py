@@ -7,6 +7,7 @@ import pytest
 from wave_mlir import sim
 from wave_mlir.compiler import driver
 from wave_mlir.compiler.diagnostics import CompileError
+from wave_mlir.isa.compiled import run_compiled
 from wave_mlir.sim import reference
 
 RNG = np.random.default_rng(11)
@@ -133,3 +134,42 @@ def test_dim_of_workgroups_and_of_a_loop(length: int) -> None:
     )  # fmt: skip
     a = RNG.integers(-100, 100, (5, length)).astype(np.int32)
     check(text, [a, np.ones(5, np.int32)], 1 + a.sum(1, dtype=np.int32))
+
+
+@pytest.mark.parametrize("space", ["global", "shared"])
+def test_in_place(space: str) -> None:
+    """Lanes beyond the extents read somewhere, and drop it: no race with who writes there."""
+    tile, memory = "!wave.tile<[M, N], f32>", f"!wave.memory<[M, N], f32, {space}>"
+    body = f"""
+    %x = wave.read %a : {memory} -> {tile}
+    %y = wave.add %x, %x : {tile}
+    wave.write %y, %a : {tile}, {memory}"""
+    text = KERNEL.format(
+        arguments=f"%a: {memory}", symbols="M = 37, N = 70, BM = 16", body=body,
+        constraints="#wave.workgroup<N, 64, y>, #wave.wave<M, 4>, "
+        "#wave.hardware<threads_per_wave = 64, vector_shapes = {M = 1, N = 64}>",
+    )  # fmt: skip
+    a = RNG.integers(-100, 100, (37, 70)).astype(np.float32)
+    check(text, [a], a + a)
+
+
+@pytest.mark.parametrize("rows", [0, 5])
+def test_gather_from_an_empty_table(rows: int) -> None:
+    """A memory without elements has no address: nothing may be read there, not even to be dropped."""
+    text = KERNEL.format(
+        arguments="%t: !wave.memory<[R, N], f32, global>, %i: !wave.memory<[M], i32, global>, "
+        "%c: !wave.memory<[M, N], f32, global>",
+        symbols="M = 20, N = 70, BM = 16",
+        body="""
+    %d = wave.read %i : !wave.memory<[M], i32, global> -> !wave.tile<[M], i32>
+    %x = wave.read %t mapping <[M = i, N = j] -> [d0, j], dynamic = [[M = i]]> dynamic(%d : !wave.tile<[M], i32>)
+        : !wave.memory<[R, N], f32, global> -> !wave.tile<[M, N], f32>
+    wave.write %x, %c : !wave.tile<[M, N], f32>, !wave.memory<[M, N], f32, global>""",
+        constraints="#wave.workgroup<N, 64, y>, #wave.hardware<threads_per_wave = 64, vector_shapes = {M = 1, N = 64}>",
+    ).replace("dynamic []", "dynamic [R]")  # fmt: skip
+    table, index = np.full((rows, 70), 3, np.float32), np.arange(20, dtype=np.int32) % 7 - 1
+    want = np.where((index >= 0) & (index < rows), 3, 0)[:, None].repeat(70, 1).astype(np.float32)
+    check(text, [table, index, np.full((20, 70), 9, np.float32)], want)
+    got = np.full((20, 70), 9, np.float32)
+    run_compiled(driver.compile_module(text), [table, index, got])
+    np.testing.assert_array_equal(got, want)

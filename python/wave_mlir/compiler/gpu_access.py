@@ -9,7 +9,7 @@ from wave_mlir.dialect import Expr, MemoryType, prove
 
 from .diagnostics import PassError
 from .gpu_function import GpuFunction, flat_memref
-from .kernel_info import MAX_SYMBOL, is_stride_symbol
+from .kernel_info import is_stride_symbol
 from .lane_access import memory_of, stored_of
 from .tile_ir import bound_names
 
@@ -151,7 +151,7 @@ def lower_read(function: GpuFunction, op: ir.Operation) -> None:
             offset, alignment = _place(function, op, memory)
             if condition is None:
                 value = _load(op, kind, memory, offset, alignment)
-            elif _holds(function, memory, kind.shape[0]):
+            elif _holds(function, op, memory, kind.shape[0]):
                 zero = function.emitter.emit(Expr.constant(0), op)
                 offset = arith.SelectOp(condition, offset, zero).result
                 value = _load(op, kind, memory, offset, alignment)
@@ -181,8 +181,8 @@ def _never(op: ir.Operation) -> bool:
     return mask.owner.operation.name == "wave.mask" and mask.owner.operation.opview.expr.constant_value == 0
 
 
-def _holds(function: GpuFunction, memory: ir.Value, count: int) -> bool:
-    """Whether a memory surely has `count` elements from offset 0 on, if no dim known at run time only is 0."""
+def _holds(function: GpuFunction, op: ir.Operation, memory: ir.Value, count: int) -> bool:
+    """Whether a memory surely has `count` elements from offset 0 on: one without elements may have no address."""
     if not isinstance(memory, ir.BlockArgument):
         return ir.MemRefType(memory.type).shape[0] >= count
     shape = [Expr(e) for e in function.op.attributes["wave.args"][memory.arg_number]["shape"]]
@@ -190,9 +190,12 @@ def _holds(function: GpuFunction, memory: ir.Value, count: int) -> bool:
     product = Expr.constant(1)
     for extent in shape[-1:] if strided else shape:
         product = product * extent
-    facts = function.info.facts.extended({name: (1, MAX_SYMBOL) for name in product.symbols}, {}, [])
-    divisor = product.divisor(facts)  # a positive multiple of it is at least as much
-    return divisor >= count or prove(product.ge(count), facts) is True
+    loops = {s.removeprefix("iv.") for e in op.opview.index for s in Expr(e).symbols if s.startswith("iv.")}
+    facts = function.info.facts_inside(frozenset(loops.difference(bound_names(op))))
+    if prove(product.ge(count), facts):
+        return True
+    # a positive multiple of a number is at least as much
+    return product.divisor(facts) >= count and prove(product.ge(1), facts) is True
 
 
 def lower_write(function: GpuFunction, op: ir.Operation) -> None:

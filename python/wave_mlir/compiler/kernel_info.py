@@ -46,6 +46,7 @@ class KernelInfo:
         self._extents: dict[str, int] = {}
         self._waves: dict[str, int] = {}
         self._facts: dict[frozenset[str], Facts] = {}
+        self._inside: dict[frozenset[str], Facts] = {}
 
     @staticmethod
     def of(kernel: ir.OpView) -> KernelInfo:
@@ -454,6 +455,16 @@ class KernelInfo:
     def facts_without_assumptions(self) -> Facts:
         """What holds whatever the user assumes."""
         return Facts(self._ranges, {}, [])
+
+    def facts_inside(self, loops: frozenset[str]) -> Facts:
+        """The facts in a workgroup, in loops over these dims: dims that workgroups and trips divide are not empty."""
+        if loops not in self._inside:
+            tilings = [t for t in self.constraints.tiling if t.dim in loops]
+            found: list[Workgroup | Tiling] = [t for t in tilings if t.iters is None]
+            if not self.constraints.grid:
+                found += [w for w in self.constraints.workgroup if w.iters is None and not w.secondary]
+            self._inside[loops] = self.facts.extended({c.dim: (1, None) for c in found if c.dim in self.dynamic})
+        return self._inside[loops]
 
     def facts_for(self, bound: Names) -> Facts:
         """The facts for expressions of an op: without those on symbols, and on loops, that its set symbols change."""

@@ -278,18 +278,33 @@ _UNSIGNED_32 = 0xFFFFFFFF
 
 
 def load(
-    cohort: Cohort, plan: Plan, memref: MemRef, indices: list[np.ndarray], mask: np.ndarray | None = None
+    cohort: Cohort,
+    plan: Plan,
+    memref: MemRef,
+    indices: list[np.ndarray],
+    mask: np.ndarray | None = None,
+    wanted: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Elements memref[indices], …: (waves or 1, lanes or 1, count). Lanes not active read garbage, never outside."""
+    """Elements memref[indices], …: (waves or 1, lanes or 1, count). Lanes not active read garbage, never outside.
+
+    wanted: (waves or 1, lanes or 1): lanes whose value is used. The others must read inside the memory, at an aligned
+    address, but what they get is dropped, so that it may be what another wave writes, or nothing.
+    """
     at = offsets(memref, indices)
     if memref.valid is not None:
         return load_buffer(cohort, plan, memref, at, mask)
     active = mask_for(cohort, mask)
-    return load_at(cohort, plan, memref, indices, at, active)
+    return load_at(cohort, plan, memref, indices, at, active, wanted)
 
 
 def load_at(
-    cohort: Cohort, plan: Plan, memref: MemRef, indices: list[np.ndarray], at: np.ndarray, active: np.ndarray | None
+    cohort: Cohort,
+    plan: Plan,
+    memref: MemRef,
+    indices: list[np.ndarray],
+    at: np.ndarray,
+    active: np.ndarray | None,
+    wanted: np.ndarray | None = None,
 ) -> np.ndarray:
     """`load` after the address is known."""
     storage = memref.storage
@@ -304,7 +319,8 @@ def load_at(
         return np.zeros((1, 1, plan.count), dtype=plan.dtype.np)
     flat = flat_addresses(cohort, storage, inside)
     if storage.shadow is not None:
-        record(cohort, plan, storage, flat, active, reads=True, writes=False)
+        used = active if wanted is None else wanted if active is None else active & wanted
+        record(cohort, plan, storage, flat, used, reads=True, writes=False)
     return storage.load(flat, plan.dtype, plan.count)
 
 

@@ -37,14 +37,30 @@ def _load(c: Compiler, op: ir.Operation) -> None:
     c.note_access(source, reads=True, writes=False)
     plan = plan_for(c, op, c.dtype(source), _count(shape))
     memref, indices, result = c.use(source), [c.use(v) for v in index_values], c.define(op.results[0])
-    scalar = not shape
+    scalar, condition = not shape, _condition_of(op)
+    wanted = None if condition is None else c.use(condition)
 
     def step(cohort: Cohort) -> None:
         env = cohort.env
-        value = access.load(cohort, plan, env[memref], [env[i] for i in indices])
+        used = None if wanted is None else env[wanted].astype(bool)
+        value = access.load(cohort, plan, env[memref], [env[i] for i in indices], wanted=used)
         env[result] = value[..., 0] if scalar else value
 
     c.emit(step)
+
+
+def _condition_of(op: ir.Operation) -> ir.Value | None:
+    """The condition of a masked load, `select(c, load[select(c, i, j)], other)`: what it reads elsewhere drops."""
+    uses = list(op.results[0].uses)
+    if len(uses) != 1 or len(op.operands) < 2:
+        return None
+    taken, chosen = uses[0].owner.operation, op.operands[len(op.operands) - 1].owner
+    if taken.name != "arith.select" or not isinstance(chosen, ir.OpView | ir.Operation):
+        return None
+    condition = taken.operands[0]
+    drops = taken.operands[1] == op.results[0] and taken.operands[2] != op.results[0]
+    same = chosen.operation.name == "arith.select" and chosen.operation.operands[0] == condition
+    return condition if drops and same and not isinstance(condition.type, ir.VectorType) else None
 
 
 @handles("memref.store", "vector.store")

@@ -62,6 +62,31 @@ def neighbour(barrier: str, mate: str) -> str:
     return NEIGHBOUR.replace("BARRIER", barrier).replace("MATE", mate)
 
 
+MASKED = f"""
+      %p = arith.cmpi CONDITION, %t, %c1 : index
+      %q = arith.cmpi ult, %t, %c64 : index
+      %at = arith.select %p, %t, %c0 : index
+      %x = memref.load %o[%at] : memref<?xi32, {GLOBAL}>
+      %zero = arith.constant 0 : i32
+      %y = arith.select CHOICE, %x, %zero : i32
+      %v = arith.addi %y, %one : i32
+      {OUT}"""
+
+
+def masked(condition: str, choice: str) -> str:
+    return MASKED.replace("CONDITION", condition).replace("CHOICE", choice)
+
+
+def test_masked_load_is_no_access_of_lanes_that_drop_it():
+    """All lanes but the first read element 0, which that one writes; what they get is dropped."""
+    o, _, _ = run(masked("uge", "%p"))
+    np.testing.assert_array_equal(o[:128], 1)
+    fault(masked("ult", "%q"), "race", OUT)  # dropped by another condition: it counts
+    outside = masked("uge", "%p").replace("select %p, %t, %c0", "select %p, %t, %big")
+    with pytest.raises(sim.SimError, match="bounds"):
+        run(outside.replace("%at =", "%big = arith.constant 4096 : index\n      %at ="))
+
+
 @pytest.mark.parametrize("barrier", ["gpu.barrier", "amdgpu.lds_barrier", "rocdl.barrier"])
 def test_lds_race(barrier):
     o, _, _ = run(neighbour(barrier, "%c64"))
