@@ -107,6 +107,8 @@ class _Placer:
             return self.solver.mma[op.results[0]].acc
         if op.name == "wave.reduce":
             return self.actual[op.operands[0]].drop([op.attributes["dim"].value])
+        if op.name == "wave.extract":
+            return self.actual[op.operands[0]].drop(op.operands[0].type.dims)
         if op.name == "wave.topk":
             return self.solver.topk_spec(op, self.actual[op.operands[0]])
         if is_repacking(op):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from mlir import ir
@@ -46,7 +47,7 @@ def _relayouts(block: ir.Block) -> list[ir.Operation]:
     found = []
     for view in block.operations:
         op = view.operation
-        if op.name == "wave.relayout":
+        if op.name in ("wave.relayout", "wave.reshape"):
             found.append(op)
         for region in op.regions:
             for inner in region.blocks:
@@ -56,6 +57,10 @@ def _relayouts(block: ir.Block) -> list[ir.Operation]:
 
 def _lower(op: ir.Operation, entry: ir.Block, info: KernelInfo) -> None:
     source, target = TileType(op.operands[0].type), TileType(op.results[0].type)
+    if op.name == "wave.reshape":
+        count = math.prod(Layout(source.layout).extents.values())
+        _through_lds(op, entry, [Expr.constant(count)], [_position(source)], [_position(target)])
+        return
     before, after = Layout(source.layout), Layout(target.layout)
     sizes = {"lane": info.wave_size} | {f"wave.{axis}": info.waves(axis) for axis in "xyz"}
     kind = plan(before, after, sizes).kind
@@ -65,23 +70,31 @@ def _lower(op: ir.Operation, entry: ir.Block, info: KernelInfo) -> None:
         return
     if kind in ("identity", "registers"):  # two spellings of one layout are two types
         return
-    _through_lds(op, entry, source, before)
+    index = [Expr.symbol(f"at.{d}") for d in source.dims]
+    _through_lds(op, entry, [Expr.constant(before.extents[d]) for d in source.dims], index, index)
 
 
-def _through_lds(op: ir.Operation, entry: ir.Block, tile: TileType, layout: Layout) -> None:
-    dims = list(tile.dims)
-    shape = [Expr.constant(layout.extents[d]) for d in dims]
-    index = ir.ArrayAttr.get([Expr.symbol(f"at.{d}") for d in dims])
+def _position(tile: TileType) -> Expr:
+    """The number of an element of a tile in row-major order."""
+    extents = Layout(tile.layout).extents
+    position = Expr.constant(0)
+    for dim in tile.dims:
+        position = position * extents[dim] + Expr.symbol(f"at.{dim}")
+    return position
+
+
+def _through_lds(op: ir.Operation, entry: ir.Block, shape: list[Expr], stored: list[Expr], loaded: list[Expr]) -> None:
+    """Store the operand to a buffer at one index and load the result at another."""
     with op.location:
-        memory = MemoryType.get(shape, tile.element_type, "shared")
+        memory = MemoryType.get(shape, TileType(op.operands[0].type).element_type, "shared")
         with ir.InsertionPoint.at_block_begin(entry):
             buffer = ir.Operation.create("wave.allocate", [memory]).results[0]
         with ir.InsertionPoint(op):
-            sizes = ir.DenseI32ArrayAttr.get([1, 1, 0, 0, 0])
-            ir.Operation.create("wave.write", [], [op.operands[0], buffer],
-                                {"index": index, "operandSegmentSizes": sizes})  # fmt: skip
-            sizes = ir.DenseI32ArrayAttr.get([1, 0, 0, 0])
-            read = ir.Operation.create("wave.read", [op.results[0].type], [buffer],
-                                       {"index": index, "operandSegmentSizes": sizes})  # fmt: skip
+            attributes = {"index": ir.ArrayAttr.get(stored)}
+            attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 1, 0, 0, 0])
+            ir.Operation.create("wave.write", [], [op.operands[0], buffer], attributes)
+            attributes = {"index": ir.ArrayAttr.get(loaded)}
+            attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 0, 0, 0])
+            read = ir.Operation.create("wave.read", [op.results[0].type], [buffer], attributes)
     op.results[0].replace_all_uses_with(read.results[0])
     op.erase()

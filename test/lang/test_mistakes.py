@@ -26,7 +26,6 @@ def scaled(constraints: list):
 @pytest.mark.parametrize(
     ("constraint", "message"),
     [
-        (tkw.TilingConstraint(N, 4, induction_var=M), "induction_var has no meaning"),
         (tkw.WaveConstraint(M, 64, wave_id=1), "wave_id has no meaning"),
     ],
 )

@@ -19,8 +19,36 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
 module attributes {wave.form = "staged", wave.target = "gfx942"} {
   wave.kernel @k() symbols {M = 64} constraints [#wave.workgroup<M, 64, x>, #wave.hardware<threads_per_wave = 64>] {
     %x = wave.register 1.0 : !wave.tile<[M], f32, #row>
-    // expected-error@+1 {{wave.extract of tiles has no expansion to lanes in this version}}
-    %s = wave.extract %x [0] : !wave.tile<[M], f32, #row> -> !wave.tile<[], f32, #wave.layout<[]>>
+    // expected-error@+1 {{wave.extract_slice of tiles has no expansion to lanes in this version}}
+    %s = wave.extract_slice %x offsets [0] sizes [1] strides [1] : !wave.tile<[M], f32, #row> -> !wave.tile<[M], f32, #row>
+    wave.return
+  }
+}
+
+// -----
+
+// An element that a lane does not hold.
+#row = #wave.layout<[M = 64], lane = [64 : M * 1]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k() symbols {M = 64} constraints [#wave.workgroup<M, 64, x>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1.0 : !wave.tile<[M], f32, #row>
+    // expected-error@+1 {{position 3 along M: a lane holds 1 elements along it; give a number from 0 to 0 that is known at compile time}}
+    %s = wave.extract %x [3] : !wave.tile<[M], f32, #row> -> !wave.tile<[], f32, #wave.layout<[]>>
+    wave.return
+  }
+}
+
+// -----
+
+// The old value of an atomic that one of several lanes does.
+#all = #wave.layout<[M = 1], lane = [64 : _]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], i32, global>) symbols {M = 1}
+      constraints [#wave.workgroup<M, 1, x>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.register 1 : !wave.tile<[M], i32, #all>
+    // expected-error@+1 {{several lanes hold the element that this atomic adds once, and its old value comes to one of them only; choose vector_shapes so that each lane has elements of its own}}
+    %o = wave.atomic add %x, %a index [at.M] : !wave.tile<[M], i32, #all>, !wave.memory<[M], i32, global> -> !wave.tile<[M], i32, #all>
+    wave.write %o, %a index [at.M] : !wave.tile<[M], i32, #all>, !wave.memory<[M], i32, global>
     wave.return
   }
 }

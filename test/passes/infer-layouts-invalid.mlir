@@ -42,10 +42,10 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
 
 // A reshape has no layout rule.
 module attributes {wave.form = "tile", wave.target = "gfx942"} {
-  wave.kernel @k(%t: !wave.memory<[M, N], i32, global>) symbols {M = 64, N = 4, MN = 256}
+  wave.kernel @k(%t: !wave.memory<[M, N], i32, global>) symbols {M = 64, N = 4, MN = 128}
       constraints [#wave.hardware<threads_per_wave = 64>] {
     %i = wave.read %t : !wave.memory<[M, N], i32, global> -> !wave.tile<[M, N], i32>
-    // expected-error@+1 {{wave.reshape has no layout rule; write the tile to memory and read it in the other shape}}
+    // expected-error@+1 {{this reshape is of a tile [M, N] of 256 elements to one [MN] of 128; choose tile sizes with equal products}}
     %r = wave.reshape %i : !wave.tile<[M, N], i32> -> !wave.tile<[MN], i32>
     wave.return
   }

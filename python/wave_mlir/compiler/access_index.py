@@ -99,12 +99,13 @@ def _tiles_only(info: KernelInfo, memory: ir.Value) -> list[bool]:
 
 
 def _check_room(info: KernelInfo, op: ir.Operation, memory: ir.Value, dims: Sequence[str]) -> None:
+    """A buffer must hold the tile; one that holds a single row of it is meant: all waves meet there."""
     allocate = _allocation(memory)
     if allocate is None:
         return
     local = _tiles_only(info, memory)
     for dim, held, is_local in zip(dims, _held(info, allocate), local, strict=True):
-        if is_local and held < info.tile_extent(dim):
+        if is_local and 1 < held < info.tile_extent(dim):
             raise PassError(
                 op,
                 f"the tile has {info.tile_extent(dim)} elements along {dim} and the buffer {held}; allocate at least "

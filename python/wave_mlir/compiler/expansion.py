@@ -8,6 +8,7 @@ from mlir import ir
 from mlir.dialects import arith, vector
 
 from wave_mlir.dialect import Expr, Layout, TileType, plan
+from wave_mlir.dialect.wave import AtomicKind
 
 from . import expand_elementwise as elementwise
 from .bitcasts import is_repacking
@@ -170,21 +171,29 @@ class Expander:
         return True
 
     def _write(self, op: ir.Operation) -> bool:
-        """write and atomic: one access a chunk; each element is stored by one of the lanes that hold it."""
+        """write, atomic, scatter_add: one access a chunk; each element is stored by one of the lanes that hold it."""
         value = op.opview.value
         if not is_tile(value.type):
             return False
         layout = layout_of(value.type)
         held = self.get(value, self.lanes.width(layout))
         old: list[ir.Value] = []
+        wanted = len(op.results) > 0 and next(iter(op.results[0].uses), None) is not None
+        name = "wave.atomic" if op.name == "wave.scatter_add" else op.name
         for chunk, part in enumerate(held.chunks):
+            if wanted and self.lanes.owner(layout, chunk).constant_value != 1:
+                raise PassError(
+                    op,
+                    "several lanes hold the element that this atomic adds once, and its old value comes to one of them "
+                    "only; choose vector_shapes so that each lane has elements of its own",
+                )
             operands, attributes, sizes = self._access(op, layout, chunk, once=True)
             attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 1, *sizes])
-            if op.name == "wave.atomic":
-                attributes["kind"] = op.attributes["kind"]
-            results = [part.type for _ in op.results]
-            old += ir.Operation.create(op.name, results, [part, op.opview.memory, *operands], attributes).results
-        if len(op.results):
+            if name == "wave.atomic":
+                attributes["kind"] = op.attributes["kind"] if "kind" in op.attributes else _add_kind()
+            results = [part.type] if wanted else []
+            old += ir.Operation.create(name, results, [part, op.opview.memory, *operands], attributes).results
+        if wanted:
             self.values[op.results[0]] = LaneValue(tuple(old), held.width)
         return True
 
@@ -381,6 +390,29 @@ class Expander:
             raise PassError(op, f"{op.name} does not apply to {element}; cast the operands first")
         return value
 
+    def _extract(self, op: ir.Operation) -> bool:
+        """extract: one of the lane's registers."""
+        if not is_tile(op.results[0].type):
+            return False
+        layout = layout_of(op.operands[0].type)
+        places = {}
+        for dim, expr in zip(layout.dims, op.opview.position, strict=True):
+            number, count = self.info.resolve(expr).constant_value, registers_along(layout, dim)
+            if number is None or not 0 <= number < count:
+                raise PassError(
+                    op,
+                    f"position {expr} along {dim}: a lane holds {count} elements along it; give a number from 0 to "
+                    f"{count - 1} that is known at compile time",
+                )
+            places[dim] = number
+        register, scale = 0, 1
+        for extent, dim, _ in layout.digits.get("reg", []):
+            places[dim], digit = divmod(places.get(dim, 0), extent)
+            register += digit * scale
+            scale *= extent
+        self.values[op.results[0]] = LaneValue((self.get(op.operands[0], 1).chunks[register],), 1)
+        return True
+
     def _bitcast(self, op: ir.Operation) -> bool:
         """bitcast: of each vector; to elements of another width, of as many as share the bits of a result's vector."""
         if not is_repacking(op) or not is_tile(op.results[0].type):
@@ -483,6 +515,10 @@ class Expander:
         return True
 
 
+def _add_kind() -> ir.Attribute:
+    return ir.AttrBuilder.get("Wave_AtomicKindAttr")(AtomicKind.Add, context=ir.Context.current)
+
+
 def _repeated(parts: list[ir.Value]) -> ir.Value:
     """One vector of the parts; of one value in every place without taking it apart."""
     if all(part == parts[0] for part in parts) and len(parts) > 1:
@@ -511,6 +547,8 @@ _HANDLERS: dict[str, Callable[[Expander, ir.Operation], bool]] = {
     "wave.read": Expander._read,
     "wave.write": Expander._write,
     "wave.atomic": Expander._write,
+    "wave.scatter_add": Expander._write,
+    "wave.extract": Expander._extract,
     "wave.register": Expander._register,
     "wave.mask": Expander._expression,
     "wave.apply_expr": Expander._expression,

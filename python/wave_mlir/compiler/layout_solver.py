@@ -8,6 +8,7 @@ than its class has, the pass inserts a relayout.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -273,6 +274,17 @@ class LayoutSolver:
         self._link(result, source, lambda spec: repacked(op, spec, backward=True))
         self._link(source, result, lambda spec: repacked(op, spec))
 
+    def _reshape(self, op: ir.Operation) -> None:
+        """Operand and result are independent: elements go through memory."""
+        counts = [math.prod(self.info.tile_extent(d) for d in v.type.dims) for v in (op.operands[0], op.results[0])]
+        if counts[0] != counts[1]:
+            before, after = (", ".join(v.type.dims) for v in (op.operands[0], op.results[0]))
+            raise PassError(
+                op,
+                f"this reshape is of a tile [{before}] of {counts[0]} elements to one [{after}] of {counts[1]}; choose "
+                "tile sizes with equal products",
+            )
+
     def _unknown(self, op: ir.Operation) -> None:
         raise PassError(op, f"{op.name} has no layout rule; write the tile to memory and read it in the other shape")
 
@@ -311,7 +323,7 @@ _RULES: dict[str, Callable[[LayoutSolver, ir.Operation], None]] = {
     "wave.register": LayoutSolver._free, "wave.scalar": LayoutSolver._free, "wave.mask": LayoutSolver._free,
     "wave.self_index": LayoutSolver._free, "wave.apply_expr": LayoutSolver._apply,
     "wave.extract": LayoutSolver._extract, "wave.extract_slice": LayoutSolver._unknown,
-    "wave.reshape": LayoutSolver._unknown, "wave.bitcast": LayoutSolver._bitcast,
+    "wave.reshape": LayoutSolver._reshape, "wave.bitcast": LayoutSolver._bitcast,
     "wave.iterate": LayoutSolver._iterate, "wave.conditional": LayoutSolver._conditional,
 }  # fmt: skip
 

@@ -39,7 +39,10 @@ class SymbolAccessor:
 
 sym = SymbolAccessor()
 
-_RESERVED = {"$WG0": "wg.x", "$WG1": "wg.y", "$WG2": "wg.z"}
+THREAD_X = "__thread_x"
+"""Stands for the number of the work-item along x, which is an expression of wave and lane."""
+
+_RESERVED = {"$WG0": "wg.x", "$WG1": "wg.y", "$WG2": "wg.z", "$T0": THREAD_X, "$T1": "wave.y", "$T2": "wave.z"}
 _NUMBERED = {"$iter": "i", "$dyn": "d", "$arg": "d"}
 
 

@@ -3,6 +3,7 @@
 from wave_mlir.compiler.diagnostics import CompileError
 from wave_mlir.lang.dtypes import i1
 from wave_mlir.lang.mapping import IndexMapping
+from wave_mlir.lang.types import AddressSpace, Memory, Register
 
 from .compute_ops import (
     apply_expr,
@@ -18,7 +19,6 @@ from .compute_ops import (
     reshape,
     scalar,
     scaled_mma,
-    scatter_add,
     self_index,
     set_symbol,
     shuffle,
@@ -82,7 +82,16 @@ from .elementwise import (
     trunc,
 )
 from .kernel import WaveKernel, wave
-from .memory_ops import MemoryAccessFlags, allocate, atomic_add, atomic_min, read, write
+from .memory_ops import (
+    MemoryAccessFlags,
+    allocate,
+    atomic_add,
+    atomic_min,
+    bounds_check,
+    read,
+    scatter_add,
+    write,
+)
 from .regions import conditional, iterate
 from .sync_ops import (
     debug_log,
@@ -92,10 +101,12 @@ from .sync_ops import (
     shared_memory_barrier,
     shared_memory_barrier_signal,
     shared_memory_barrier_wait,
+    tag,
     workgroup_barrier,
 )
 
 __all__ = [
+    "AddressSpace",
     "Assumption",
     "CompileError",
     "DeviceConstraint",
@@ -104,6 +115,8 @@ __all__ = [
     "HardwareConstraint",
     "IndexMapping",
     "IteratorBindings",
+    "Memory",
+    "Register",
     "MMAOperand",
     "MMAType",
     "MemoryAccessFlags",
@@ -121,6 +134,7 @@ __all__ = [
     "atomic_add",
     "atomic_min",
     "bitcast",
+    "bounds_check",
     "broadcast",
     "cast",
     "cbrt",
@@ -180,6 +194,7 @@ __all__ = [
     "softsign",
     "sqrt",
     "sum",
+    "tag",
     "tan",
     "tanh",
     "tanh_approx",

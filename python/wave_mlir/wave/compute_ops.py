@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import sympy
 
@@ -224,12 +224,16 @@ def broadcast(arg: Value, target_shape: Sequence[ExprLike] | None = None) -> Val
     return broadcast_to(value, dims)
 
 
-def reshape(inputs: Value | Sequence[Value], target_shape: Sequence[sympy.Symbol]) -> Value:
-    """The same elements, in row-major order, with other dims."""
+def reshape(
+    inputs: Value | Sequence[Value], target_shape: Sequence[sympy.Symbol] | Mapping[sympy.Symbol, int]
+) -> Value:
+    """The same elements, in row-major order of the tile, with other dims."""
     trace = current("reshape")
     given = [inputs] if isinstance(inputs, Value) else list(inputs)
-    if len(given) != 1 or isinstance(target_shape, dict):
+    if len(given) != 1:
         raise source.error("reshape takes one tile and the dims of the result: reshape(x, [M, N])")
+    if isinstance(target_shape, Mapping):  # vector shapes of the tile: layouts are the compiler's choice
+        return want_value(given[0], "reshape")
     value, dims = want_value(given[0], "reshape"), trace.dims(target_shape, "reshape")
     with source.location():
         result = ops.ReshapeOp(trace.tile_type(dims, value.dtype), value.ir).result
@@ -247,7 +251,7 @@ def extract(register: Value, offsets: Sequence[ExprLike] | ExprLike) -> Value:
         )
     with source.location():
         result = ops.ExtractOp(
-            trace.tile_type((), value.dtype), value.ir, [trace.expr(p) for p in positions], symbol_values=[]
+            trace.tile_type((), value.dtype), value.ir, [], [trace.expr(p) for p in positions]
         ).result
     return trace.value(result, (), value.dtype)
 
@@ -262,7 +266,7 @@ def extract_slice(
     if any(len(p) != len(value.dims) for p in parts):
         raise source.error(f"extract_slice: offsets, sizes and strides need {len(value.dims)} numbers each")
     with source.location():
-        result = ops.ExtractSliceOp(trace.tile_type(value.dims, value.dtype), value.ir, *parts, symbol_values=[]).result
+        result = ops.ExtractSliceOp(trace.tile_type(value.dims, value.dtype), value.ir, [], *parts).result
     return trace.value(result, value.dims, value.dtype)
 
 
@@ -326,34 +330,3 @@ def set_symbol(symbol: sympy.Symbol, value: Value | ExprLike) -> None:
     with source.location():
         builders.set_symbol(name, as_index(value).ir)
     trace.set_symbols[name] = None
-
-
-def scatter_add(
-    register_src: Value,
-    register_idx: Value,
-    dim: sympy.Symbol,
-    memory,
-    mapping=None,
-    elements_per_thread: int | None = None,
-) -> None:
-    """Add each element of `register_src` to memory at its place, with the coordinate along `dim` of `register_idx`."""
-    from .memory_ops import _elements, _mapping, want_memory  # the mapping's rules are those of a write
-
-    trace = current("scatter_add")
-    value, positions = want_value(register_src, "scatter_add"), want_value(register_idx, "scatter_add")
-    target = want_memory(memory, "scatter_add")
-    if value.dtype.mlir != target.dtype.mlir:
-        raise source.error(f"scatter_add: a tile of {value.dtype} into memory of {target.dtype}; cast it")
-    attribute = None
-    if mapping is not None:
-        attribute, _ = _mapping(trace, mapping, target, mapping.inputs, mapping.outputs, ())
-    with source.location():
-        ops.ScatterAddOp(
-            value.ir,
-            broadcast_to(positions, value.dims).ir,
-            target.ir,
-            trace.dim(dim, "scatter_add"),
-            mapping=attribute,
-            elements_per_thread=_elements(trace, elements_per_thread),
-            symbol_values=[],
-        )

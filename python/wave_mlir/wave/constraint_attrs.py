@@ -34,6 +34,8 @@ class ConstraintWriter:
         for item in self.constraints:
             if isinstance(item, c.IteratorBindings):
                 self._bind_iterators(item)
+            elif isinstance(item, c.TilingConstraint) and item.induction_var is not None:
+                trace.aliases[item.induction_var.name] = Expr.symbol(f"iv.{self._dim(item.dim)}")
 
     def _bind_iterators(self, item: c.IteratorBindings) -> None:
         for iterator, dim in item.bindings.items():
@@ -67,9 +69,6 @@ class ConstraintWriter:
 
     def _refuse_unknown(self, item: c.Constraint) -> None:
         """What has no meaning yet is an error: ignored, it would change what the kernel computes."""
-        if isinstance(item, c.TilingConstraint) and item.induction_var is not None:
-            message = f"TilingConstraint({item.dim}): induction_var has no meaning in this version; leave it out"
-            raise source.error(message, self.where)
         if isinstance(item, c.WaveConstraint) and item.wave_id is not None:
             message = f"WaveConstraint({item.dim}): wave_id has no meaning in this version; waves are numbered by dim"
             raise source.error(message, self.where)

@@ -178,7 +178,7 @@ def _symbols(trace: Trace, kernel: WaveKernel) -> dict[str, Expr]:
     extents = {s.name for p in kernel.parameters if isinstance(p.kind, MemoryType) for s in _free_symbols(p.kind.shape)}
     while pending:
         name = pending.pop(0)
-        if name in found or "." in name or name in trace.bindings.dynamic:
+        if name in found or "." in name or name in ("lane", *trace.bindings.dynamic):
             continue
         if name in trace.set_symbols:
             if name in extents:  # its value at the launch is the tensor's extent, until the kernel sets it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +13,7 @@ from wave_mlir.dialect import MappingAttr, builders
 from wave_mlir.dialect import wave as ops
 from wave_mlir.lang.dtypes import DataType
 from wave_mlir.lang.mapping import IndexMapping
-from wave_mlir.lang.symbols import ExprLike, dialect_name
+from wave_mlir.lang.symbols import ExprLike, dialect_name, index_symbol
 from wave_mlir.lang.types import AddressSpace, MemoryType
 
 from . import source
@@ -222,12 +223,13 @@ def _atomic(
     elements_per_thread: ExprLike | None,
     mapping: IndexMapping | None,
     mapping_dynamic_vals: Dynamic,
-) -> None:
+) -> Value:
     name = f"atomic_{kind}"
+    mapping = stored_through(mapping, want_value(lhs, name), want_memory(memory, name))
     value, target, attribute, dynamic = _target(name, lhs, memory, mapping, mapping_dynamic_vals)
     with source.location():
-        ops.AtomicOp(
-            None,
+        old = ops.AtomicOp(
+            value.ir.type,
             ops.AtomicKind[kind.capitalize()],
             value.ir,
             target.ir,
@@ -235,7 +237,23 @@ def _atomic(
             mapping=attribute,
             elements_per_thread=_elements(current(), elements_per_thread),
             symbol_values=[],
-        )
+        ).result
+    return current().value(old, value.dims, value.dtype)
+
+
+def stored_through(mapping: IndexMapping | None, value: Value, memory: MemoryValue) -> IndexMapping | None:
+    """The mapping of an atomic as that of a write.
+
+    The language writes it as that of a read, the memory's coordinates in `inputs`; that of a write is taken too.
+    """
+    if mapping is None:
+        return None
+    iterators = set(mapping.iterators)
+    reads = all(e in iterators for e in mapping.outputs.values())
+    writes = all(e in iterators for e in mapping.inputs.values())
+    if reads and not (writes and {str(d) for d in mapping.inputs} == set(value.dims) != set(memory.dims)):
+        return dataclasses.replace(mapping, inputs=mapping.outputs, outputs=mapping.inputs)
+    return mapping
 
 
 def atomic_add(
@@ -244,9 +262,9 @@ def atomic_add(
     elements_per_thread: ExprLike | None = None,
     mapping: IndexMapping | None = None,
     mapping_dynamic_vals: Dynamic = (),
-) -> None:
-    """`rhs += lhs` at each element, indivisibly."""
-    _atomic("add", lhs, rhs, elements_per_thread, mapping, mapping_dynamic_vals)
+) -> Value:
+    """`rhs += lhs` at each element, indivisibly; what was there before."""
+    return _atomic("add", lhs, rhs, elements_per_thread, mapping, mapping_dynamic_vals)
 
 
 def atomic_min(
@@ -255,16 +273,78 @@ def atomic_min(
     elements_per_thread: ExprLike | None = None,
     mapping: IndexMapping | None = None,
     mapping_dynamic_vals: Dynamic = (),
+) -> Value:
+    """`rhs = min(rhs, lhs)` at each element, indivisibly; what was there before."""
+    return _atomic("min", lhs, rhs, elements_per_thread, mapping, mapping_dynamic_vals)
+
+
+def scatter_add(
+    register_src: Value,
+    register_idx: Value,
+    dim: sympy.Symbol | int,
+    memory: MemoryValue,
+    mapping: IndexMapping | None = None,
+    elements_per_thread: ExprLike | None = None,
 ) -> None:
-    """`rhs = min(rhs, lhs)` at each element, indivisibly."""
-    _atomic("min", lhs, rhs, elements_per_thread, mapping, mapping_dynamic_vals)
+    """Add each element of `register_src` to memory at its place, with the coordinate along `dim` of `register_idx`.
+
+    `dim`: a dim of the value, or its number.
+    """
+    trace = current("scatter_add")
+    value, positions = want_value(register_src, "scatter_add"), want_value(register_idx, "scatter_add")
+    target = want_memory(memory, "scatter_add")
+    name = _numbered(value, dim) if isinstance(dim, int) else trace.dim(dim, "scatter_add")
+    if name not in value.dims:
+        raise source.error(f"scatter_add: the tile [{', '.join(value.dims)}] has no dim {name}")
+    if not positions.dtype.is_integer or not set(positions.dims) <= set(value.dims):
+        raise source.error(
+            f"scatter_add: positions are integers, one for each element of [{', '.join(value.dims)}]; they are "
+            f"{positions!r}"
+        )
+    given = _by_position(value, name, target) if mapping is None else stored_through(mapping, value, target)
+    value, target, attribute, _ = _target("scatter_add", value, target, given, ())
+    with source.location():
+        ops.ScatterAddOp(
+            value.ir,
+            broadcast_to(positions, value.dims).ir,
+            name,
+            target.ir,
+            mapping=attribute,
+            elements_per_thread=_elements(trace, elements_per_thread),
+            symbol_values=[],
+        )
+
+
+def _by_position(value: Value, dim: str, memory: MemoryValue) -> IndexMapping:
+    """Each dim of the value at its own in memory; the one with positions at the dim of memory that is left."""
+    iterators = {d: IndexMapping.iterator(n) for n, d in enumerate(value.dims)}
+    names = [dim if d not in value.dims else d for d in memory.dims]
+    if sorted(names) != sorted(value.dims):
+        raise source.error(
+            f"scatter_add: a tile [{', '.join(value.dims)}] with positions along {dim} does not fit memory "
+            f"{memory.name} [{', '.join(memory.dims)}]; give a mapping"
+        )
+    coordinates = {extent: iterators[d] for extent, d in zip(memory.type.shape, names, strict=True)}
+    return IndexMapping(len(iterators), {index_symbol(d): i for d, i in iterators.items()}, coordinates)  # type: ignore[arg-type]
+
+
+def _numbered(value: Value, number: int) -> str:
+    if not -len(value.dims) <= number < len(value.dims):
+        raise source.error(f"scatter_add: dim {number} of a tile [{', '.join(value.dims)}]")
+    return value.dims[number]
+
+
+def bounds_check(memory: MemoryValue, mapping: IndexMapping | None = None, mapping_dynamic_vals: Dynamic = ()) -> None:
+    """Nothing to do: every access that may leave its memory is masked, and the simulator checks all of them."""
+    want_memory(memory, "bounds_check")
+    _as_tuple(mapping_dynamic_vals)
 
 
 def allocate(
     shape: Sequence[ExprLike],
     distributed_shape: Sequence[ExprLike],
     dtype: DataType,
-    address_space: sympy.Symbol | AddressSpace,
+    address_space: sympy.Symbol | AddressSpace = AddressSpace.SHARED_MEMORY,
 ) -> MemoryValue:
     """A buffer of the workgroup in LDS; `distributed_shape` is what is really allocated of `shape`."""
     trace = current("allocate")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 
 import sympy
 
@@ -126,12 +127,17 @@ def _conditional(
     others = _else_values(else_return)
     context = builders.conditional(_predicate(trace, condition), else_values=[v.ir for v in others])
     with source.location(), context as branch:
-        results = call_body(body, (), "conditional")
+        results = call_body(body, others if _takes_values(body) else (), "conditional")
         if results and not others:
             raise source.error("conditional: the body returns values; say in else_return what they are elsewhere")
         results = _matching(results, others, "conditional")
         branch.yield_(*(r.ir for r in results))
     return unpacked([trace.value(r, v.dims, v.dtype) for r, v in zip(branch.results, others, strict=True)])
+
+
+def _takes_values(body: Callable) -> bool:
+    """Whether the body has parameters: the values of `else_return`, to start from."""
+    return isinstance(body, FunctionType) and body.__code__.co_argcount > len(body.__defaults__ or ())
 
 
 def _predicate(trace: Trace, condition: ExprLike | Value):

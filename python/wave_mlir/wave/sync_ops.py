@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mlir import ir
+
 from wave_mlir.dialect import wave as ops
 
 from . import source
@@ -60,3 +62,11 @@ def debug_log(register: Value, label: str | None = None) -> None:
     """Record a tile for the user to look at."""
     value = want_value(register, "debug_log")
     _emit("debug_log", lambda: ops.DebugLogOp(value.ir, label or f"line {source.position()[1]}"))
+
+
+def tag(value: Value, name: str) -> Value:
+    """The value; `name` is what schedules call the operation that made it."""
+    made = want_value(value, "tag")
+    if not isinstance(made.ir.owner, ir.Block):
+        made.ir.owner.attributes["wave.tag"] = ir.StringAttr.get(name)
+    return made

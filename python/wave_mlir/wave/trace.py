@@ -14,7 +14,7 @@ from wave_mlir.compiler.targets import Target
 from wave_mlir.dialect import Expr, builders
 from wave_mlir.lang import tracing
 from wave_mlir.lang.dtypes import DataType, index
-from wave_mlir.lang.symbols import ExpressionError, ExprLike, dialect_name, to_expr
+from wave_mlir.lang.symbols import THREAD_X, ExpressionError, ExprLike, dialect_name, to_expr
 from wave_mlir.lang.types import MemoryType, RegisterType
 
 from . import source
@@ -33,6 +33,9 @@ class Trace:
         self.derived: dict[str, Expr] = {}
         """Dims that are expressions of symbols (K // 32), by the name that stands for them."""
         self.set_symbols: dict[str, None] = {}
+        thread = Expr.symbol("wave.x") * target.wave_size + Expr.symbol("lane")
+        self.aliases: dict[str, Expr] = {THREAD_X: thread}
+        """Symbols that stand for expressions: the work-item, the trip counters that users name."""
         self.bound_iterators: dict[sympy.Symbol, sympy.Symbol] = {}
         """Iterators that IteratorBindings names, and their dims."""
         self.mma_kinds: list[str] = []
@@ -46,6 +49,8 @@ class Trace:
             result = to_expr(value, exact)
         except ExpressionError as error:
             raise source.error(str(error)) from None
+        if any(s in self.aliases for s in result.symbols):
+            result = result.subs(self.aliases)
         self._use(result)
         return result
 
