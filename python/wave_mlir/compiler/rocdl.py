@@ -55,7 +55,8 @@ def passes(target: str, *, debug: bool = False) -> list[str]:
     ]
     scopes = ["ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly}"] if debug else []
     prepare, finish = f"wave-prepare-rocdl{{target={target}}}", "wave-finish-rocdl"
-    return ["wave-expand-math", prepare, f"gpu.module({','.join(lowering)})", *scopes, finish]
+    casts = f"wave-expand-casts{{target={target}}}"
+    return ["wave-expand-math", casts, prepare, f"gpu.module({','.join(lowering)})", *scopes, finish]
 
 
 def finish(module: ModuleOp) -> None:

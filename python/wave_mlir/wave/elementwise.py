@@ -253,7 +253,8 @@ def _want_dtype(dtype: object, what: str) -> DataType:
 
 
 def cast(src: Value, dtype: DataType) -> Value:
-    """The values as another element type: floats round to nearest even, to integers toward zero."""
+    """The values as another element type: floats round to nearest even. To integers they round toward zero;
+    what is out of range becomes the greatest or least integer, and NaN 0."""
     value, wanted = want_value(src, "cast"), _want_dtype(dtype, "cast")
     if value.dtype.mlir == wanted.mlir:
         return value

@@ -76,13 +76,25 @@ def cast(data: np.ndarray, source: DType, target: DType, saturate: bool) -> np.n
     """Conversion of elements."""
     values = data.astype(np.float64 if source.is_float else np.int64)
     if not target.is_float:
-        return narrow(np.trunc(np.nan_to_num(values)) if source.is_float else values, target)
+        return _saturated(values, target) if source.is_float else narrow(values, target)
     if saturate:
         import ml_dtypes
 
         greatest = float(ml_dtypes.finfo(target.np).max)
         values = np.clip(values, -greatest, greatest)
     return narrow(values, target)
+
+
+def _saturated(values: np.ndarray, target: DType) -> np.ndarray:
+    """Toward zero; out of range the nearest integer there is, NaN is 0."""
+    whole = np.where(np.isnan(values), 0.0, np.trunc(values))
+    if target.name == "i1":
+        return whole != 0
+    bits = 64 if target.name == "index" else target.bits
+    low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    inside = (whole > low) & (whole < high)
+    integers = np.where(inside, whole, 0.0).astype(np.int64)
+    return narrow(np.where(inside, integers, np.where(whole > 0, high, np.where(whole < 0, low, 0))), target)
 
 
 def identity(kind: str, dtype: DType) -> float | int:
