@@ -40,7 +40,7 @@ def page() -> str:
     """The whole text of the page."""
     sys.path.insert(0, str(ROOT / "test" / "mistakes"))
     catalogue = importlib.import_module("catalogue")
-    for name in ("constraints", "operations", "control_flow"):
+    for name in ("constraints", "operations", "control_flow", "calls"):
         importlib.import_module(f"mistakes_in_{name}")
     parts = [HEADER]
     for topic, mistakes in groupby(catalogue.CATALOGUE, key=lambda m: m.topic):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mistakes_in_calls
 import mistakes_in_constraints
 import mistakes_in_control_flow
 import mistakes_in_operations
@@ -15,12 +16,12 @@ from wave_mlir.compiler.abi import AbiError
 from wave_mlir.compiler.diagnostics import CompileError
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = (mistakes_in_constraints, mistakes_in_operations, mistakes_in_control_flow)
+MODULES = (mistakes_in_constraints, mistakes_in_operations, mistakes_in_control_flow, mistakes_in_calls)
 
 
 def text_of(error: CompileError | AbiError) -> str:
     """The message without its place."""
-    return error.diagnostics[0].message if isinstance(error, CompileError) else str(error)
+    return error.diagnostics[0].message if isinstance(error, CompileError) else error.message
 
 
 @pytest.mark.parametrize("mistake", CATALOGUE, ids=lambda m: m.name)

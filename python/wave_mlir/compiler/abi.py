@@ -237,10 +237,11 @@ class KernelABI:
         for dim, (text, extent) in enumerate(zip(arg.shape, _shape_of(array), strict=True)):
             want = _evaluate(self.name, f"argument '{arg.name}', dim {dim}", text, values)
             if want != extent:
-                used = ", ".join(f"{s} = {values[s]}" for s in exprtext.symbols(text))
+                used = ", ".join(f"{s} = {values[s]}" for s in exprtext.symbols(text) if s != text)
+                wanted = f"{text} is {want}" if text != str(want) else f"the kernel is compiled for {want}"
                 raise AbiError(
-                    f"kernel '{self.name}': argument '{arg.name}' has extent {extent} in dim {dim}, "
-                    f"but {text} is {want}" + (f" ({used})" if used else "")
+                    f"kernel '{self.name}': argument '{arg.name}' has extent {extent} in dim {dim}, but {wanted}"
+                    + (f" ({used})" if used else "")
                 )
         dtype = getattr(array, "dtype", None)
         names = ARRAY_DTYPES.get(arg.dtype)

@@ -61,9 +61,9 @@ def test_bind_infers_and_checks(gemm):
     assert gemm.bind([a, b, c]) == {"N": 100, "K": 72, "M": 17}
     assert gemm.bind({"c": c, "a": a, "b": b}, symbols={"M": 17})["M"] == 17
     assert gemm.bind([(5, 72), (100, 72), (5, 100)])["M"] == 5
-    with pytest.raises(abi.AbiError, match=r"'c' has extent 16 in dim 0, but M is 17 \(M = 17\)"):
+    with pytest.raises(abi.AbiError, match=r"'c' has extent 16 in dim 0, but M is 17"):
         gemm.bind([a, b, c[:16]])
-    with pytest.raises(abi.AbiError, match="'b' has extent 99 in dim 0, but 100 is 100"):
+    with pytest.raises(abi.AbiError, match="'b' has extent 99 in dim 0, but the kernel is compiled for 100"):
         gemm.bind([a, b[:99], c])
     with pytest.raises(abi.AbiError, match="'a' holds f16; an array of float32"):
         gemm.bind([a.astype(np.float32), b, c])

@@ -43,7 +43,7 @@ ABI = KernelABI(
     name="scale",
     target="gfx942",
     args=(
-        KernelArg("memory", "a", "f32", ("N",), "read"),
+        KernelArg("memory", "a", "f32", ("N",), "read", strides=("?",)),
         KernelArg("memory", "b", "f32", ("N",), "write"),
         KernelArg("scalar", "factor", "f32"),
         KernelArg("symbol", "N", "i32"),
@@ -94,7 +94,7 @@ A, B = np.ones(8, np.float32), np.zeros(8, np.float32)
         ((A, B[:4], 1.0), {}, "argument 'b' has extent 4 in dim 0, but N is 8"),
         ((A, B.astype(np.float16), 1.0), {}, "argument 'b' holds f32; an array of float16"),
         ((A, B, "one"), {}, "argument 'factor': 'one' is no f32"),
-        ((A[::-1], B, 1.0), {}, "negative strides"),
+        ((A[::-1], B, 1.0), {}, "a negative stride: \\[-1\\]; pass a copy"),
         ((A, B, 1.0), {"symbols": {"M": 3}}, "unknown symbol 'M'"),
         ((A, B, 1.0), {"kernel": "other"}, "there is no kernel 'other'; the module has: scale"),
         ((A, B[::2], 1.0), {}, "argument 'b' has extent 4"),

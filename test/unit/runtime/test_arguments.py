@@ -65,7 +65,10 @@ MISTAKES = {
         "'c' holds f32; an array of float16 .*convert it to float32",
     ),
     "another 16 bits": (replaced(0, torch.ones(64, 32).bfloat16()), "'a' holds f16; an array of bfloat16"),
-    "extent": (replaced(2, np.zeros((64, 65), np.float32)), "argument 'c' has extent 65 in dim 1, but 64"),
+    "extent": (
+        replaced(2, np.zeros((64, 65), np.float32)),
+        "argument 'c' has extent 65 in dim 1, but the kernel is compiled for 64",
+    ),
     "transposed": (
         replaced(1, np.ones((32, 64), np.float16)),
         r"argument 'b' is .* = \[64, 32\]; \[32, 64\] was given, with the last two dims exchanged; pass its transpose",
@@ -124,7 +127,7 @@ def test_mistakes_with_dynamic_shapes(dynamic_gemm: CompiledKernel, name: str) -
 
 
 def test_shapes_that_disagree(dynamic_gemm: CompiledKernel) -> None:
-    with pytest.raises(AbiError, match=r"'b' has extent 16 in dim 1, but K is 32 \(K = 32\)"):
+    with pytest.raises(AbiError, match=r"'b' has extent 16 in dim 1, but K is 32"):
         dynamic_gemm.plan(*replaced(1, np.ones((64, 16), np.float16)))
     with pytest.raises(AbiError, match="argument 'a' has extent 64 in dim 0, but M is 3"):
         dynamic_gemm.plan(*arrays(), 3, 64, 32)
