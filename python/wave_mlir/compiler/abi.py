@@ -93,6 +93,10 @@ class KernelArg:
         """Symbols of the extents."""
         return tuple(s for e in self.shape for s in exprtext.symbols(e))
 
+    def strides_under(self, symbols: Mapping[str, int]) -> tuple[int, ...]:
+        """The declared strides under symbol values; none of them is given at run time."""
+        return tuple(exprtext.evaluate(s, symbols) for s in self.strides)
+
     def element_count(self, symbols: Mapping[str, int], strides: Sequence[int] | None = None) -> int:
         """Elements the memory spans: the product of the extents, or 1 + sum((extent - 1) * stride) when strided."""
         extents = self.extents(symbols)

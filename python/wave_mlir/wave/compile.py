@@ -232,11 +232,14 @@ class CompiledKernel:
         symbols = {name: bound.symbols[name] for name in self.abi.dynamic_symbols}
         return self._compiled.run_isa(*bound.memories, *bound.scalars, symbols=symbols, **options)
 
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """(name, "memory", "scalar" or "symbol") of each parameter, in signature order."""
+        return tuple((p.name, _parameter_kind(p.kind)) for p in self._kernel.parameters)
+
     @cached_property
     def _launcher(self) -> launch.Launcher:
-        kinds = [_parameter_kind(p.kind) for p in self._kernel.parameters]
-        names = [p.name for p in self._kernel.parameters]
-        return launch.Launcher(self.abi, list(zip(names, kinds, strict=True)))
+        return launch.Launcher(self.abi, self.parameters)
 
     def __call__(self, *args: object) -> None:
         """Run with tensors in signature order, on the device they are on; outputs are written in place.
