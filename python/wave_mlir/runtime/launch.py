@@ -6,7 +6,8 @@ once for each such combination and kept.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import sys
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -44,6 +45,21 @@ class Runnable(Protocol):
     def hsaco(self) -> bytes: ...
 
 
+def untraced(launcher: Launcher) -> Callable[[Sequence[object], Runnable], None]:
+    """The launcher, or, in a process that uses torch.compile, a function that it calls as it is and does not look into.
+    torch is not imported for that."""
+    if "torch._dynamo" not in sys.modules:
+        return launcher
+    return _through_torch(launcher)
+
+
+def _through_torch(launcher: Launcher) -> Callable[[Sequence[object], Runnable], None]:
+    if launcher.for_dynamo is None:
+        reason = "a compiled kernel; register it as an operator with wave_mlir.runtime.torch_op to have it in a graph"
+        launcher.for_dynamo = sys.modules["torch"].compiler.disable(launcher.__call__, reason=reason)
+    return launcher.for_dynamo
+
+
 @dataclass(frozen=True)
 class Arguments:
     """Arguments of a call by kind, checked. symbols: values of all symbols."""
@@ -74,6 +90,7 @@ class Launcher:
         self._writes = tuple(a.access != "read" for a in abi.memories)
         self._known: dict[Hashable, _Prepared] = {}
         self._loaded: dict[int, hip.Function] = {}
+        self.for_dynamo: Callable[[Sequence[object], Runnable], None] | None = None
 
     # --- binding ---
 

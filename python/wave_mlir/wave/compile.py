@@ -248,11 +248,9 @@ class CompiledKernel:
         for arguments that do not fit, sim.SimError for a fault that the simulator finds, hip.HipError for one of HIP.
         """
         try:
-            self._launcher(args, self._compiled)
+            launch.untraced(self._launcher)(args, self._compiled)
         except abi.AbiError as error:
             raise self._located(error) from None
-
-    __call__._torchdynamo_disable = True  # type: ignore[attr-defined]  # what torch.compile looks at: called as it is
 
     def _located(self, error: abi.AbiError) -> abi.AbiError:
         """The error at the line of the call, with a note that says where the kernel is."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+import torch._dynamo.testing
 import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
 from runtime_kernels import GLOBAL, ROWS, K, M, N, added, compiled_add, compiled_gemm, scaled
@@ -101,7 +102,9 @@ def test_a_kernel_called_in_a_compiled_function() -> None:
         return c + 1
 
     a, c = small(128, dtype=torch.float32), torch.zeros(128)
-    assert torch.equal(torch.compile(layer, backend="aot_eager")(a, c), 2 * a + 2)
+    graphs = torch._dynamo.testing.CompileCounter()
+    assert torch.equal(torch.compile(layer, backend=graphs)(a, c), 2 * a + 2)
+    assert graphs.frame_count == 2
 
 
 def test_autograd() -> None:
