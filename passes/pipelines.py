@@ -40,7 +40,7 @@ def _tile_to_typed(_: PipelineOptions) -> list[str]:
 
 
 def _typed_to_placed(_: PipelineOptions) -> list[str]:
-    return ["wave-infer-layouts", "wave-guard-domains"]
+    return ["wave-choose-mma", "wave-infer-layouts", "wave-guard-domains"]
 
 
 def _placed_to_staged(_: PipelineOptions) -> list[str]:

@@ -1,5 +1,5 @@
 // RUN: wave-opt %s --split-input-file --wave-infer-types --wave-bind-symbols --wave-check-constraints --wave-infer-layouts | FileCheck %s
-// RUN: wave-opt %s --split-input-file --pipeline=tile-to-lane | FileCheck %s --check-prefix=LANE
+// RUN: wave-opt %s --split-input-file "--pipeline=tile-to-lane{buffer-ops=false}" | FileCheck %s --check-prefix=LANE
 
 // Words are read as the MMA's fragment says: a lane has the 8 elements of i8 it needs as two words.
 // CHECK-DAG:   #[[WORDS:.*]] = #wave.layout<[M = 16, K_floordiv_4 = 8], reg = [2 : K_floordiv_4 * 1], lane = [16 : M * 1, 4 : K_floordiv_4 * 2]>

@@ -15,6 +15,7 @@ from .bitcasts import is_repacking
 from .diagnostics import PassError
 from .kernel_info import KernelInfo
 from .lane_values import Lanes, LaneValue, concatenate, layout_of, rechunk
+from .mma_shape import TRANSPOSED, oriented
 from .mma_steps import MmaSteps
 from .reductions import CLUSTERS, WAVES, clusters_of, register_of, registers_along, rows_attr, waves_of
 from .scans import Scan, Selection
@@ -50,8 +51,8 @@ class Expander:
         target = self.info.target
         try:
             if not name:
-                return target.default_mma(str(TileType(op.operands[0].type).element_type))
-            return target.mma(name)
+                return oriented(op, target.default_mma(str(TileType(op.operands[0].type).element_type)))
+            return oriented(op, target.mma(name))
         except TargetError as e:
             raise PassError(op, str(e)) from e
 
@@ -435,14 +436,16 @@ class Expander:
         lhs, rhs = self.get(view.lhs, kind.lhs.elements), self.get(view.rhs, kind.rhs.elements)
         acc = list(self.get(view.acc, kind.acc.elements).chunks)
         steps = MmaSteps(op, kind)
-        name = ir.StringAttr.get(kind.name)
+        attributes: dict[str, ir.Attribute] = {"kind": ir.StringAttr.get(kind.name)}
+        if TRANSPOSED in op.attributes:
+            attributes[TRANSPOSED] = ir.UnitAttr.get()
         scales = [self.get(v, 1).chunks for v in (view.lhs_scale, view.rhs_scale)] if kind.is_scaled else []
         for number in range(len(acc)):
             for a, b, *numbers in steps.operands_of(number):
                 operands = [lhs.chunks[a], rhs.chunks[b], acc[number]]
                 for place, (held, scale) in enumerate(zip(scales, numbers, strict=True)):
                     operands.insert(2 * place + 1, held[scale])
-                mma = ir.Operation.create(op.name, [acc[number].type], operands, {"kind": name})
+                mma = ir.Operation.create(op.name, [acc[number].type], operands, attributes)
                 acc[number] = mma.results[0]
         held = LaneValue(tuple(acc), kind.acc.elements)
         self.values[op.results[0]] = rechunk(held, self.lanes.width(layout_of(op.results[0].type)))

@@ -9,6 +9,7 @@ from .diagnostics import PassError
 from .gpu_access import as_index, index_operands
 from .gpu_function import GpuFunction
 from .lane_access import ACCESSES, BUFFER_ACCESSES
+from .mma_shape import TRANSPOSED
 from .targets import MmaKind, TargetError
 from .tile_ir import bound_names
 
@@ -29,7 +30,8 @@ def lower_mma(function: GpuFunction, op: ir.Operation) -> None:
         for part in range(kind.instruction.count):
             lhs = _part(view.lhs, part, kind.instruction.count)
             rhs = _part(view.rhs, part, kind.instruction.count)
-            acc = _instruction(op, kind, lhs, rhs, acc)
+            operands = (rhs, lhs) if TRANSPOSED in op.attributes else (lhs, rhs)
+            acc = _instruction(op, kind, *operands, acc)
     op.results[0].replace_all_uses_with(acc)
     op.erase()
 

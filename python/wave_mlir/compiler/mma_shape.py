@@ -11,6 +11,9 @@ from .kernel_info import KernelInfo
 from .targets import MmaKind, Target, TargetError
 from .tile_ir import element_type
 
+TRANSPOSED = "wave.transposed"
+"""Attribute of an MMA whose instruction takes rhs before lhs, so that a lane's accumulator runs along the columns."""
+
 
 @dataclass(frozen=True)
 class MmaShape:
@@ -92,11 +95,16 @@ def _smallest(target: Target, lhs: str, rhs: str, scaled: bool) -> MmaKind:
     return min(fitting, key=lambda k: (k.clocks / k.flops, k.m * k.n, k.k))
 
 
+def oriented(op: ir.Operation, kind: MmaKind) -> MmaKind:
+    """The kind as the op uses it: with the accumulator transposed when the op says so."""
+    return kind.transposed() if TRANSPOSED in op.attributes else kind
+
+
 def kind_of(info: KernelInfo, op: ir.Operation) -> MmaKind:
     """The table entry of an MMA's kind. Raises PassError when the target has no such kind."""
     if "kind" not in op.attributes:
         raise PassError(op, "this MMA has no kind; run wave-infer-types")
     try:
-        return info.target.mma(op.attributes["kind"].value)
+        return oriented(op, info.target.mma(op.attributes["kind"].value))
     except TargetError as e:
         raise PassError(op, str(e)) from None

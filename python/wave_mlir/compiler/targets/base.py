@@ -192,6 +192,17 @@ class Target:
                 return kind
         raise TargetError(self._no_such_kind(name))
 
+    def widened_mma(self, kind: MmaKind) -> MmaKind | None:
+        """The virtual kind of twice the K of `kind`, of which a lane reads 16 bytes at once; None if there is none."""
+
+        def what(k: MmaKind, count: int) -> tuple[object, ...]:
+            return (k.m, k.n, k.k * count, k.operand_type, k.lhs_dtype, k.rhs_dtype, k.acc_dtype)
+
+        if kind.variant:
+            return None
+        wanted = what(kind, 2)
+        return next((k for k in self.kinds if k.variant in ("k8", "k16") and what(k, 1) == wanted), None)
+
     def default_mma(self, dtype: str, k: int | None = None) -> MmaKind:
         """The kind to use for operands of `dtype` when the user names none.
 

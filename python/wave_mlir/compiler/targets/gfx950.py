@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import cdna
 from .base import Latencies, Lds, Target, lane_ranges
-from .mfma import dense, f8_pairs, f8f6f4
+from .mfma import dense, f8_pairs, f8f6f4, virtual
 from .mma import F8_FLAVORS
 
 _PAIRS = f8_pairs(F8_FLAVORS["OCP"])
@@ -12,6 +12,9 @@ _SMALL = (*F8_FLAVORS["OCP"], "f6E2M3FN", "f6E3M2FN", "f4E2M1FN")
 
 # Without scales mlir's operation takes two f8 types, or one type of 6 or 4 bits for both.
 _UNSCALED = (*_PAIRS, *((t, t) for t in _SMALL[2:]))
+
+_F8 = [dense(wide, k, a, wide, b) for wide, k in ((16, 32), (32, 16)) for a, b in _PAIRS]
+_I8 = [dense(16, 32, "i8", 16), dense(32, 16, "i8", 32)]
 
 # Clocks: pass counts of the ISA document (one pass = 4 clocks), which agree with the data sheet (2516 TFLOP/s f16 and
 # bf16, 5033 f8 and i8, 10066 f6 and f4, 157 f32, 79 f64 on 256 CUs of 4 SIMDs at 2.4 GHz). The shapes that CDNA3 has
@@ -26,11 +29,10 @@ _KINDS = (
     *(dense(32, 16, t, 32, variant="k8") for t in ("f16", "bf16")),
     *(dense(16, 32, t, 16, variant="k4") for t in ("f16", "bf16")),
     *(dense(32, 16, t, 32, variant="k4") for t in ("f16", "bf16")),
-    *(dense(16, 32, a, 16, b) for a, b in _PAIRS),
-    *(dense(32, 16, a, 32, b) for a, b in _PAIRS),
+    *_F8, *(virtual(kind, 2) for kind in _F8),
     *(dense(16, 32, a, 16, b, variant="k4") for a, b in _PAIRS),
     *(dense(32, 16, a, 32, b, variant="k4") for a, b in _PAIRS),
-    dense(16, 32, "i8", 16), dense(32, 16, "i8", 32),
+    *_I8, *(virtual(kind, 2) for kind in _I8),
     dense(16, 32, "i8", 16, variant="k4"), dense(32, 16, "i8", 32, variant="k4"),
     dense(16, 64, "i8", 16), dense(32, 32, "i8", 32),
     dense(16, 4, "f32", 32), dense(32, 2, "f32", 64),

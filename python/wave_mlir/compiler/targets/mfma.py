@@ -93,12 +93,13 @@ def dense(wide: int, k: int, lhs: str, clocks: int, rhs: str = "", variant: str 
 
 
 def virtual(plain: MmaKind, count: int) -> MmaKind:
-    """`count` instructions of the kind `plain` behind one access of eight elements of A and of B ("k8")."""
+    """`count` instructions of the kind `plain` behind one access of as many times its elements of A and of B."""
     k = plain.k * count
     elements = plain.lhs.elements * count
+    variant = f"k{elements}"
     inner = plain.instruction
     return MmaKind(
-        name=kind_name(plain.acc_dtype, (plain.m, plain.n, k), "k8", plain.lhs_dtype, plain.rhs_dtype),
+        name=kind_name(plain.acc_dtype, (plain.m, plain.n, k), variant, plain.lhs_dtype, plain.rhs_dtype),
         m=plain.m, n=plain.n, k=k,
         lhs=consecutive(plain.lhs_dtype, "row", plain.m, elements),
         rhs=consecutive(plain.rhs_dtype, "col", plain.n, elements),
@@ -106,7 +107,7 @@ def virtual(plain: MmaKind, count: int) -> MmaKind:
         clocks=plain.clocks * count,
         instruction=Instruction(inner.op, inner.m, inner.n, inner.k, inner.mnemonic, count, inner.attributes),
         operand_type=plain.operand_type,
-        variant="k8",
+        variant=variant,
     )  # fmt: skip
 
 

@@ -4,8 +4,8 @@ An MMA computes `acc[row, col] += sum over k of lhs[row, k] * rhs[col, k]` on on
 `ACC_MxNxK[_VARIANT]_OPERAND`, for example `f32_16x16x16_f16`; two operand types are named when lhs and rhs differ
 (`f32_16x16x32_f8e4m3fnuz_f8e5m2fnuz`). Variants:
 
-- `k8`: a virtual kind. It covers twice the K of the instruction, so that one lane reads eight consecutive elements in
-  one access; it is lowered to `instruction.count` instructions.
+- `k8`, `k16`: a virtual kind. It covers twice the K of the plain kind, so that one lane reads 16 bytes of consecutive
+  elements, 8 or 16, in one access; it is lowered to `instruction.count` instructions.
 - `k4`: the instruction of the plain kind with another assignment of K to registers: a lane holds the K elements that
   are the rows its accumulator of a previous MMA held. Legal because a sum does not care for order, provided that lhs
   and rhs use the same assignment.
@@ -18,7 +18,7 @@ instruction chapter of AMD's CDNA3, CDNA4 and RDNA4 ISA documents.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 # Bits of one element, by the name MLIR gives the element type.
@@ -152,7 +152,7 @@ class MmaKind:
     lhs_scale: Fragment | None = None
     rhs_scale: Fragment | None = None
     operand_type: str = ""  # the operand as named: differs from lhs.dtype for xf32
-    variant: str = ""  # "", "k4", "k8" or "scaled"
+    variant: str = ""  # "", "k4", "k8", "k16" or "scaled"
 
     @property
     def lhs_dtype(self) -> str:
@@ -183,6 +183,15 @@ class MmaKind:
     def is_scaled(self) -> bool:
         """Whether lhs and rhs come with block scales."""
         return self.lhs_scale is not None
+
+    def transposed(self) -> MmaKind:
+        """The kind with lhs and rhs exchanged in the instruction: its accumulator has columns where it had rows.
+
+        lhs and rhs have the same layout but for the name of the dim, so that each fragment serves in either place.
+        """
+        other = {"row": "col", "col": "row"}
+        digits = tuple(replace(d, dim=other.get(d.dim or "", d.dim)) for d in self.acc.digits)
+        return replace(self, acc=replace(self.acc, digits=digits))
 
     @property
     def is_virtual(self) -> bool:
