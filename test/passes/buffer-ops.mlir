@@ -72,12 +72,13 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
 
 // -----
 
-// A coordinate that may be negative is not parted: base and offset are never negative where a lane is not masked. Flags
-// stay. LDS, atomics and run-time strides stay as they are.
+// A coordinate that may be negative is not parted: base and offset are never negative where a lane is not masked. One
+// that counts down may be negative before its constant is added, which the instruction does. Flags stay. LDS, atomics and run-time strides stay as they are.
 // CHECK-LABEL: @others(
 // CHECK:         wave.buffer_load %a base [0] offset [wg.x * 64 + lane - 3] mask %{{.*}} volatile nontemporal
 // CHECK:         wave.write %{{.*}} : vector<1xf32>, !wave.memory<[64], f32, shared>
 // CHECK:         wave.atomic
+// CHECK:         wave.read %a index
 // CHECK:         wave.read %s index
 module attributes {wave.form = "lane", wave.target = "gfx942"} {
   wave.kernel @others(%a: !wave.memory<[M], f32, global>, %s: !wave.memory<[M, 8], f32, global, strides = [?, 1]>)
@@ -88,6 +89,7 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     %v = wave.read %a mask %m index [wg.x * 64 + lane - 3] volatile nontemporal : !wave.memory<[M], f32, global> -> vector<1xf32>
     wave.write %v, %l index [lane] : vector<1xf32>, !wave.memory<[64], f32, shared>
     wave.atomic add %v, %a index [lane] : vector<1xf32>, !wave.memory<[M], f32, global>
+    %d = wave.read %a index [63 - lane] : !wave.memory<[M], f32, global> -> vector<1xf32>
     %w = wave.read %s index [lane, 0] : !wave.memory<[M, 8], f32, global, strides = [?, 1]> -> vector<1xf32>
     wave.return
   }

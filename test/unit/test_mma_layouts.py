@@ -139,7 +139,7 @@ def test_instruction_matches_the_kind(target: Target, kind: MmaKind) -> None:
     assert kind.lhs.elements % what.count == 0
     assert kind.acc.elements == kind.m * kind.n // target.wave_size
     assert kind.flops == 2 * shape[0] * shape[1] * shape[2]
-    named = re.sub(r"^\w+?_\d+x\d+x\d+_(k4_|k8_|scaled_)?", "", kind.name)
+    named = re.sub(r"^\w+?_\d+x\d+x\d+_(k4_|k8_|k16_|scaled_)?", "", kind.name)
     operands = [kind.lhs_dtype.lower()] + ([kind.rhs_dtype.lower()] if kind.rhs_dtype != kind.lhs_dtype else [])
     assert named.replace("xf32", "f32") == "_".join(operands)
     assert kind.name.startswith(f"{kind.acc_dtype}_")

@@ -153,7 +153,7 @@ def _place(
     coordinates: list[_Coordinate], conditions: tuple[Expr, ...], width: int, size: int, facts: Facts
 ) -> Place | None:
     """The split of an access of `width` elements of `size` bytes, if it is right."""
-    if any(_least(c.stride, facts) < 0 for c in coordinates):
+    if any(_least(c.stride, facts) < 0 or _may_wrap(c.lane, facts) for c in coordinates):
         return None
     total = _sum([Expr.constant(1), *((c.extent - 1) * c.stride for c in coordinates)], facts)
     if not _fits(coordinates, total, width, size, facts):
@@ -167,6 +167,16 @@ def _place(
         base = (base + step).simplify(facts)
     left = _not_left_to_range(coordinates, conditions, lane, scalar, size, facts)
     return Place(base, scalar, lane, left, len(left) < len(conditions))
+
+
+def _may_wrap(lane: Expr, facts: Facts) -> bool:
+    """Whether a lane's part may be negative before its constant is added.
+
+    The constant may become the instruction's immediate or part of the scalar offset; what is in the register alone
+    must then be in range.
+    """
+    _, constant = lane.linear_parts()
+    return constant > 0 and _least((lane - constant).expand(), facts) < 0
 
 
 def _sum(terms: Sequence[Expr], facts: Facts) -> Expr:
