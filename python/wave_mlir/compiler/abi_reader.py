@@ -137,10 +137,10 @@ class Reader:
         for arg, got in zip(args, inputs, strict=True):
             is_memory = isinstance(got, ir.MemRefType)
             element = str(got.element_type) if is_memory else str(got)
-            # An extent or a stride may be written as `index`: it is an i64 in the argument segment then.
+            # A stride may be written as `index`: it is an i64 in the argument segment then. An i1 is a byte in memory.
             if is_memory != (arg.kind == "memory") or element not in (
                 arg.dtype,
-                "index" if arg.kind == "stride" else "",
+                {"stride": "index", "memory": "i8" if arg.dtype == "i1" else ""}.get(arg.kind, ""),
             ):
                 raise self.fail(
                     f"kernel '{self.name}': argument '{arg.name}' is a {arg.kind} of {arg.dtype}, its type is {got}"

@@ -8,7 +8,7 @@ from mlir.dialects import arith, memref, scf, vector
 from wave_mlir.dialect import Expr, MemoryType, prove
 
 from .diagnostics import PassError
-from .gpu_function import GpuFunction, flat_memref
+from .gpu_function import GpuFunction, flat_memref, stored_element
 from .kernel_info import is_stride_symbol
 from .lane_access import memory_of, stored_of
 from .tile_ir import bound_names
@@ -169,8 +169,35 @@ def lower_read(function: GpuFunction, op: ir.Operation) -> None:
     op.erase()
 
 
-def _load(op: ir.Operation, kind: ir.Type, memory: ir.Value, offset: ir.Value, alignment: int) -> ir.Value:
-    return vector.LoadOp(kind, memory, [offset], nontemporal=_flag(op, "nontemporal"), alignment=alignment).result
+def in_memory(kind: ir.VectorType) -> ir.VectorType:
+    """What a vector is in memory: an i1 is a byte there, 0 or 1."""
+    element = stored_element(kind.element_type)
+    return kind if element == kind.element_type else ir.VectorType.get(kind.shape, element)
+
+
+def to_memory(value: ir.Value) -> ir.Value:
+    """A vector as it is stored."""
+    kind = in_memory(ir.VectorType(value.type))
+    return value if value.type == kind else arith.ExtUIOp(kind, value).result
+
+
+def from_memory(value: ir.Value, kind: ir.VectorType) -> ir.Value:
+    """A vector that was loaded, as one of type `kind`."""
+    if value.type == kind:
+        return value
+    zero = arith.ConstantOp(value.type, ir.DenseElementsAttr.get_splat(value.type, _zero(value.type.element_type)))
+    return arith.CmpIOp(arith.CmpIPredicate.ne, value, zero.result).result
+
+
+def _zero(element: ir.Type) -> ir.Attribute:
+    return ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
+
+
+def _load(op: ir.Operation, kind: ir.VectorType, memory: ir.Value, offset: ir.Value, alignment: int) -> ir.Value:
+    load = vector.LoadOp(
+        in_memory(kind), memory, [offset], nontemporal=_flag(op, "nontemporal"), alignment=alignment
+    )
+    return from_memory(load.result, kind)
 
 
 def _never(op: ir.Operation) -> bool:
@@ -259,7 +286,7 @@ def lower_atomic(function: GpuFunction, op: ir.Operation) -> None:
 
 
 def _store(op: ir.Operation, value: ir.Value, memory: ir.Value, offset: ir.Value, alignment: int) -> None:
-    vector.StoreOp(value, memory, [offset], nontemporal=_flag(op, "nontemporal"), alignment=alignment)
+    vector.StoreOp(to_memory(value), memory, [offset], nontemporal=_flag(op, "nontemporal"), alignment=alignment)
 
 
 def _flag(op: ir.Operation, name: str) -> bool | None:
@@ -268,6 +295,4 @@ def _flag(op: ir.Operation, name: str) -> bool | None:
 
 def zero_vector(kind: ir.VectorType) -> ir.Value:
     """The constant 0 of a vector type."""
-    element = kind.element_type
-    zero = ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
-    return arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, zero)).result
+    return arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, _zero(kind.element_type))).result

@@ -50,10 +50,16 @@ def address_space(name: str) -> ir.Attribute:
     return ir.Attribute.parse(f"#gpu.address_space<{name}>")
 
 
+def stored_element(element: ir.Type) -> ir.Type:
+    """The element type in memory: i8 of an i1, which has a byte there."""
+    is_bit = isinstance(element, ir.IntegerType) and element.width == 1
+    return ir.IntegerType.get_signless(8) if is_bit else element
+
+
 def flat_memref(element: ir.Type, space: str, size: int | None = None) -> ir.Type:
     """`memref<?xT>` (or of `size` elements) in a gpu address space."""
     extent = ir.ShapedType.get_dynamic_size() if size is None else size
-    return ir.MemRefType.get([extent], element, memory_space=address_space(space))
+    return ir.MemRefType.get([extent], stored_element(element), memory_space=address_space(space))
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,10 @@ def width_of(op: ir.Operation) -> int:
 
 
 def element_bits(element: ir.Type) -> int:
-    """Bits of an element in memory."""
-    return 64 if isinstance(element, ir.IndexType) else element.width
+    """Bits of an element in memory; one of i1 has a byte."""
+    if isinstance(element, ir.IndexType):
+        return 64
+    return 8 if element.width == 1 else element.width
 
 
 def is_shared(op: ir.Operation) -> bool:

@@ -10,6 +10,7 @@ from wave_mlir.dialect import MemoryType
 
 from .diagnostics import PassError
 from .kernel_info import KernelInfo
+from .lane_access import element_bits
 
 ALIGNMENT = 16  # bytes: what the widest LDS access needs
 
@@ -21,10 +22,6 @@ class Buffer:
     op: ir.Operation
     bytes: int
     offset: int | None
-
-
-def _element_bits(element: ir.Type) -> int:
-    return 64 if isinstance(element, ir.IndexType) else element.width
 
 
 def allocations(kernel: ir.Operation) -> list[ir.Operation]:
@@ -53,7 +50,7 @@ def buffer_of(op: ir.Operation, info: KernelInfo) -> Buffer:
         raise PassError(op, f"the size of {memory} is not known at compile time; LDS needs static extents: give the "
                             "tile sizes as static symbols")  # fmt: skip
     last = sum((e - 1) * s for e, s in zip(extents, strides, strict=True) if e is not None and s is not None)
-    size = (last + 1) * _element_bits(memory.element_type)
+    size = (last + 1) * element_bits(memory.element_type)
     offset = op.attributes["offset"].value if "offset" in op.attributes else None
     return Buffer(op, -(-size // 8), offset)
 

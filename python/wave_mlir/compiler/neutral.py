@@ -71,8 +71,6 @@ class Outside:
             return self._bitcast(op, dim)
         if name == "wave.cast":
             return self._cast(op, dim)
-        if name == "wave.bitcast":
-            return self._bitcast(op, dim)
         if name == "wave.select":
             return self._select(op, dim)
         if name == "wave.reduce":
@@ -85,12 +83,6 @@ class Outside:
                 return 0 if values[0] == 0 else None
             return _exact(_FOLD[name](*values))
         return None
-
-    def _bitcast(self, op: ir.Operation, dim: str) -> Number | None:
-        """Bits of 0 are 0 in every type."""
-        old, new = (list(v.type.dims) for v in (op.operands[0], op.results[0]))
-        value = self.value(op.operands[0], old[new.index(dim)] if len(old) == len(new) else dim)
-        return 0 if value == 0 else None
 
     def _cast(self, op: ir.Operation, dim: str) -> Number | None:
         value = self.value(op.operands[0], dim)
