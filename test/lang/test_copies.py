@@ -57,8 +57,8 @@ def test_rows(number: int, dynamic: bool) -> None:
                 tkw.HardwareConstraint(64, vector_shapes={M: 1, N: BN / waves[1]}),
             ]
         )
-        def kernel(a: tkl.Memory[M, N, SPACE, dtype], c: tkl.Memory[M, N, GLOBAL, dtype]):  # noqa: B023
-            tkw.write(tkw.read(a, elements_per_thread=elements), c, elements_per_thread=elements)  # noqa: B023
+        def kernel(a: tkl.Memory[M, N, SPACE, dtype], c: tkl.Memory[M, N, GLOBAL, dtype]):
+            tkw.write(tkw.read(a, elements_per_thread=elements), c, elements_per_thread=elements)
 
         a = data(shape, array)
         subs = {BM: tile[0], BN: tile[1], SPACE: space} | ({} if dynamic else {M: shape[0], N: shape[1]})
@@ -154,7 +154,9 @@ def test_masks_in_memory(space) -> None:
 
     @tkw.wave([tkw.WorkgroupConstraint(M, 4, 1), tkw.WorkgroupConstraint(N, 256, 0), tkw.HardwareConstraint(64)])
     def kernel(
-        m: tkl.Memory[M, N, SPACE, tkl.bool], a: tkl.Memory[M, N, GLOBAL, tkl.f32], c: tkl.Memory[M, N, GLOBAL, tkl.bool]
+        m: tkl.Memory[M, N, SPACE, tkl.bool],
+        a: tkl.Memory[M, N, GLOBAL, tkl.f32],
+        c: tkl.Memory[M, N, GLOBAL, tkl.bool],
     ):
         x = tkw.read(a)
         tkw.write(tkw.select(tkw.read(m), x, -x) > 0.0, c)

@@ -231,6 +231,8 @@ def resolve_expressions(info: KernelInfo, op: ir.Operation) -> None:
     if op.name == "wave.kernel" or not any(True for _ in expressions(op)):
         return
     names = bound_names(op)
+    if op.name == "wave.iterate" and "condition" in op.attributes:
+        names = [*names, op.attributes["axis"].value]  # in the condition it is the carried value
     facts = info.facts_for(names)
 
     def resolve(expr: Expr) -> Expr:

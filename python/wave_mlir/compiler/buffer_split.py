@@ -73,7 +73,7 @@ class BufferSplitter:
             return None
         bound = names_of(op)
         uniform = self._uniform(op, bound)
-        shape = [self.info.resolve(e, bound) for e in memory.shape]
+        shape = [self.info.resolve(e, self.info.without_axes(bound)) for e in memory.shape]
         predicate = None if op.opview.mask is None else mask_expr(op.opview.mask)
         if predicate is not None:
             predicate = self.info.resolve(predicate, bound)

@@ -279,7 +279,7 @@ def _while_condition(
     expr = function.info.resolve(op.opview.condition, list(operands))
     function.emitter.enter(before, loop)
     with op.location:
-        value = function.emitter.emit(expr, end.operation, operands)
+        value = function.emitter.emit_truth(expr, end.operation, operands)
     function.emitter.leave()
     end.operation.operands[0] = value
     unknown.owner.erase()

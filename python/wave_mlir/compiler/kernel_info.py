@@ -173,7 +173,28 @@ class KernelInfo:
 
     def dim_extent(self, dim: str, bound: Names = ()) -> Expr:
         """The size of the whole dim."""
-        return self.resolve(Expr.symbol(dim), bound)
+        return self.resolve(Expr.symbol(dim), self.without_axes(bound))
+
+    def without_axes(self, bound: Names) -> tuple[str, ...]:
+        """Bound names for expressions of extents: the axis of a while loop, where it has a size too, means that."""
+        return tuple(n for n in bound if n not in self.while_axes or n not in self.definitions)
+
+    @cached_property
+    def while_axes(self) -> frozenset[str]:
+        """Dims that while loops walk, an element at a time."""
+        found: set[str] = set()
+
+        def visit(block: ir.Block) -> None:
+            for view in block.operations:
+                op = view.operation
+                if op.name == "wave.iterate" and "condition" in op.attributes:
+                    found.add(op.attributes["axis"].value)
+                for region in op.regions:
+                    for inner in region.blocks:
+                        visit(inner)
+
+        visit(self.kernel.operation.regions[0].blocks[0])
+        return frozenset(found)
 
     def tile_extent(self, dim: str) -> int:
         """Elements of the workgroup's tile along a dim; inside a loop over the dim, of one trip's tile.
@@ -189,6 +210,8 @@ class KernelInfo:
         tile = tiling.tile if tiling and tiling.tile is not None else workgroup.tile if workgroup else None
         if tile is not None:
             extent = self.static_value(tile, f"the tile of dim {dim}")
+        elif tiling is not None and dim in self.while_axes:
+            extent = 1
         elif derived := self.derived(dim):
             name, times, divisor = derived
             whole = self.tile_extent(name) * times

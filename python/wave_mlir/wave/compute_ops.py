@@ -325,7 +325,7 @@ def set_symbol(symbol: sympy.Symbol, value: Value | ExprLike) -> None:
     name = trace.dim(symbol, "set_symbol")
     if isinstance(value, Value) and not value.dtype.is_integer:
         raise source.error(f"set_symbol: {name} is an integer and the value of {value.dtype}; cast it first")
-    if name in trace.bindings.values:
+    if name in trace.bindings.values and name not in trace.while_axes:
         raise source.error(f"set_symbol: {name} is bound in subs to {trace.bindings.values[name]}; drop it there")
     with source.location():
         builders.set_symbol(name, as_index(value).ir)

@@ -180,7 +180,7 @@ def _symbols(trace: Trace, kernel: WaveKernel) -> dict[str, Expr]:
         name = pending.pop(0)
         if name in found or "." in name or name in ("lane", *trace.bindings.dynamic):
             continue
-        if name in trace.set_symbols:
+        if name in trace.set_symbols and name not in trace.bindings.values:
             if name in extents:  # its value at the launch is the tensor's extent, until the kernel sets it
                 trace.bindings.add_dynamic(name)
             continue

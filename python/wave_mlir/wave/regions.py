@@ -63,7 +63,9 @@ def _iterate(
         )
         with loop_context as loop:
             arguments = [trace.value(c, v.dims, v.dtype) for c, v in zip(loop.carried, init, strict=True)]
+            trace.while_axes += [name] * (condition is not None)
             results = call_body(body, arguments, f"iterate({name})")
+            del trace.while_axes[len(trace.while_axes) - (condition is not None) :]
             results = _matching(results, init, f"iterate({name})")
             loop.yield_(*(r.ir for r in results))
     return unpacked([trace.value(r, v.dims, v.dtype) for r, v in zip(loop.results, init, strict=True)])

@@ -36,6 +36,8 @@ class Trace:
         thread = Expr.symbol("wave.x") * target.wave_size + Expr.symbol("lane")
         self.aliases: dict[str, Expr] = {THREAD_X: thread}
         """Symbols that stand for expressions: the work-item, the trip counters that users name."""
+        self.while_axes: list[str] = []
+        """Axes of the while loops around the place that is traced."""
         self.bound_iterators: dict[sympy.Symbol, sympy.Symbol] = {}
         """Iterators that IteratorBindings names, and their dims."""
         self.mma_kinds: list[str] = []
