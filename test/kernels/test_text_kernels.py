@@ -173,3 +173,34 @@ def test_gather_from_an_empty_table(rows: int) -> None:
     got = np.full((20, 70), 9, np.float32)
     run_compiled(driver.compile_module(text), [table, index, got])
     np.testing.assert_array_equal(got, want)
+
+
+def test_divisions_under_conditions() -> None:
+    """A divisor that is 0 where a select, a mask or a conditional says that the quotient is not needed."""
+    tile = "!wave.tile<[M], i32>"
+    memory = "!wave.memory<[M], i32, global>"
+    body = f"""
+    %x = wave.read %a : {memory} -> {tile}
+    %q = wave.apply_expr [select(d0 eq 0, 7, 100 floordiv d0)] symbols(d0 = %x : {tile}) : {tile}
+    wave.conditional [Z gt 0] {{
+      %y = wave.read %a mapping <[M = i] -> [i mod Z]> : {memory} -> {tile}
+      wave.write %y, %o : {tile}, {memory}
+    }}
+    %z = wave.read %a mapping <[M = i] -> [select(Z eq 0, i, i mod Z)]> : {memory} -> {tile}
+    %s = wave.add %q, %z : {tile}
+    wave.write %s, %c : {tile}, {memory}"""
+    text = KERNEL.format(
+        arguments=f"%a: {memory}, %o: {memory}, %c: {memory}", symbols="M = 100, BM = 64", body=body,
+        constraints="#wave.hardware<threads_per_wave = 64, vector_shapes = {M = 64}>",
+    ).replace("dynamic []", "dynamic [Z]")  # fmt: skip
+    compiled = driver.compile_module(text)
+    a = RNG.integers(-3, 3, 100).astype(np.int32)
+    quotient = np.array([7 if v == 0 else 100 // int(v) for v in a])
+    for z in (0, 9):
+        index = np.arange(100) % z if z else np.arange(100)
+        for run in (lambda given, z=z: sim.run(compiled.module, given, symbols={"Z": z}),
+                    lambda given, z=z: run_compiled(compiled, given, symbols={"Z": z})):  # fmt: skip
+            o, c = np.full(100, -5, np.int32), np.zeros(100, np.int32)
+            run([a, o, c])
+            np.testing.assert_array_equal(o, a[index] if z else -5)
+            np.testing.assert_array_equal(c, quotient + a[index])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from exprgen import Tree, build, text, trees, value
+from exprgen import NoValue, Tree, build, text, trees, value
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mlir import ir
@@ -46,17 +46,18 @@ def context() -> Iterator[ir.Context]:
         yield context
 
 
-def _all_defined(tree: Tree, env: Environment) -> bool:
-    """Whether no part divides by zero: the ops compute both arms of a select."""
-    if not isinstance(tree, tuple):
-        return True
-    divides = tree[0] in ("floordiv", "ceildiv", "mod")
-    return all(_all_defined(t, env) for t in tree[1:]) and not (divides and value(tree[2], env) == 0)
+def _has_value(tree: Tree, env: Environment) -> bool:
+    """Whether the tree divides by zero nowhere but in the arm of a select that is not taken."""
+    try:
+        value(tree, env)
+    except NoValue:
+        return False
+    return True
 
 
 def _expression(tree: Tree, envs: list[Environment]) -> tuple[Expr, list[Environment]]:
-    """The tree as an expression, and the environments in which all of it has a value."""
-    kept = [env for env in envs if _all_defined(tree, env)]
+    """The tree as an expression, and the environments in which it has a value."""
+    kept = [env for env in envs if _has_value(tree, env)]
     assume(kept)
     try:
         return build(tree), kept
@@ -226,3 +227,32 @@ def test_as_number_and_as_truth(expression: str) -> None:
     assert isinstance(emitter.emit_number(Expr.parse(expression), loop).type, ir.IndexType)
     assert str(emitter.emit_truth(Expr.parse(expression), loop).type) == "i1"
     assert module.operation.verify()
+
+
+GUARDED = {
+    "select(K eq 0, 5, M floordiv K)": lambda m, k: 5 if k == 0 else m // k,
+    "select(K ne 0 and M mod K eq 1, M ceildiv K, K)": lambda m, k: -(-m // k) if k and m % k == 1 else k,
+    "K eq 0 or M mod K eq 0": lambda m, k: int(k == 0 or m % k == 0),
+}
+
+
+@pytest.mark.parametrize("expression", GUARDED)
+def test_divisions_that_a_condition_guards(expression: str) -> None:
+    """Every lane divides, also where the divisor is 0: by something else."""
+    envs = [{"lane": i, "wg.x": 0, "M": i - 32, "K": i % 7 - 3} for i in range(LANES)]
+    wanted = [GUARDED[expression](env["M"], env["K"]) for env in envs]
+    assert _simulated(Expr.parse(expression), envs, Facts(FACTS)) == wanted
+    for env in envs[:8]:
+        assert _folded(Expr.parse(expression), env, Facts(FACTS)) == GUARDED[expression](env["M"], env["K"])
+
+
+@pytest.mark.parametrize(("facts", "checked"), [((1, None), False), ((None, -1), False), ((0, 5), True)])
+def test_divisors_that_cannot_be_zero_are_not_checked(facts: tuple, checked: bool) -> None:
+    module = ir.Module.parse(LOOP)
+    block = module.body.operations[0].regions[0].blocks[0]
+    emitter = ExprEmitter(Facts({"K": facts}))
+    emitter.enter(block)
+    emitter.bind("K", block.arguments[0])
+    emitter.bind("M", block.arguments[1])
+    emitter.emit(Expr.parse("M floordiv K"), block.operations[1].operation)
+    assert any(op.operation.name == "arith.select" for op in block.operations) == checked

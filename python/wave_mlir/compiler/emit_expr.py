@@ -21,6 +21,7 @@ _COMPARE = {"eq": arith.CmpIPredicate.eq, "ne": arith.CmpIPredicate.ne,
             "lt": arith.CmpIPredicate.slt, "le": arith.CmpIPredicate.sle}  # fmt: skip
 
 Operands = dict[str, ir.Value] | None
+Range = tuple[int | None, int | None]
 
 
 @dataclass
@@ -42,14 +43,19 @@ class ExprEmitter:
     """Emits expressions as `index` arithmetic (i1 for predicates).
 
     `facts` gives the ranges of symbols: a division whose operands are not negative becomes an unsigned one.
+    `facts_for` gives the facts where some symbols have another value, which a user's operands give.
+
+    An expression is evaluated in lanes, and before loops and conditionals, that do not need it. So where a divisor may
+    be 0, the division is by 1 for it: by 0 it would be undefined behaviour, whoever uses the result.
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, facts_for: Callable[[Sequence[str]], Facts] | None = None) -> None:
         self.facts = facts
+        self.facts_for = facts_for or (lambda names: facts)
         self.index = ir.IndexType.get()
         self.i1 = ir.IntegerType.get_signless(1)
         self._scopes: list[_Scope] = []
-        self._positive: dict[Expr, bool] = {}
+        self._ranges: dict[tuple[Expr, tuple[str, ...]], Range] = {}
 
     def enter(self, block: ir.Block, before: ir.Operation | None = None) -> None:
         """Open a scope for `block`; what outer scopes get meanwhile goes before `before`, the op with the block."""
@@ -154,7 +160,7 @@ class ExprEmitter:
             return scope.symbols[str_symbol(expr)]
         args = [self._emit(operand) for operand in expr.operands]
         with self._point(level):
-            value = self._build(expr, args, scope)
+            value = self._build(expr, args, (), scope)
         scope.memo[expr] = value
         return value
 
@@ -165,10 +171,13 @@ class ExprEmitter:
             return operands[str_symbol(expr)]
         args = [self._emit_local(operand, operands) for operand in expr.operands]
         with self._point(len(self._scopes) - 1):
-            return self._build(expr, args)
+            return self._build(expr, args, tuple(operands))
 
     # --- one node ------------------------------------------------------------------------------
-    def _build(self, expr: Expr, args: Sequence[ir.Value], scope: _Scope | None = None) -> ir.Value:
+    def _build(
+        self, expr: Expr, args: Sequence[ir.Value], local: tuple[str, ...], scope: _Scope | None = None
+    ) -> ir.Value:
+        """`local`: symbols to which the user's operands give another value."""
         kind = expr.kind
         if kind == "constant":
             return arith.ConstantOp(self.index, expr.constant_value).result
@@ -182,7 +191,7 @@ class ExprEmitter:
         if kind in _COMPARE:
             return arith.CmpIOp(_COMPARE[kind], *numbers).result
         if kind in ("floordiv", "ceildiv", "mod"):
-            return self._divide(expr, numbers)
+            return self._divide(expr, numbers, local)
         build = {"add": arith.AddIOp, "mul": arith.MulIOp, "min": arith.MinSIOp, "max": arith.MaxSIOp,
                  "xor": arith.XOrIOp}[kind]  # fmt: skip
         return self._chain(kind, build, expr, numbers, scope)
@@ -209,16 +218,20 @@ class ExprEmitter:
         zero = arith.ConstantOp(self.index, 0).result
         return arith.CmpIOp(arith.CmpIPredicate.ne, value, zero).result
 
-    def _not_negative(self, expr: Expr) -> bool:
-        known = self._positive.get(expr)
+    def _range(self, expr: Expr, local: tuple[str, ...]) -> Range:
+        known = self._ranges.get((expr, local))
         if known is None:
-            low, _ = expr.range(self.facts)
-            known = self._positive[expr] = low is not None and low >= 0
+            known = expr.range(self.facts_for(local) if local else self.facts)
+            self._ranges[expr, local] = known
         return known
 
-    def _divide(self, expr: Expr, args: Sequence[ir.Value]) -> ir.Value:
+    def _divide(self, expr: Expr, args: Sequence[ir.Value], local: tuple[str, ...]) -> ir.Value:
         a, b = args
-        unsigned = all(self._not_negative(operand) for operand in expr.operands)
+        (low, _), (least, most) = (self._range(operand, local) for operand in expr.operands)
+        if not ((least is not None and least > 0) or (most is not None and most < 0)):
+            zero, one = (arith.ConstantOp(self.index, n).result for n in (0, 1))
+            b = arith.SelectOp(arith.CmpIOp(arith.CmpIPredicate.eq, b, zero).result, one, b).result
+        unsigned = low is not None and low >= 0 and least is not None and least >= 0
         if expr.kind == "ceildiv":
             return (arith.CeilDivUIOp if unsigned else arith.CeilDivSIOp)(a, b).result
         if expr.kind == "floordiv":

@@ -157,7 +157,7 @@ def create_function(kernel: ir.Operation, info: KernelInfo, lds_bytes: int, into
             types.append(flat_memref(ir.IntegerType.get_signless(8), "workgroup", lds_bytes))
         block = op.regions[0].blocks.append(*types, arg_locs=[kernel.location] * len(types))
     lds = block.arguments[len(arguments)] if lds_bytes else None
-    function = GpuFunction(op, info, ExprEmitter(info.facts), lds)
+    function = GpuFunction(op, info, ExprEmitter(info.facts_inside(frozenset()), info.facts_for), lds)
     function.emitter.enter(block)
     _bind_arguments(kernel, function, arguments)
     with kernel.location:
