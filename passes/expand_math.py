@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from wave_mlir.compiler.elementary import FAST_MATH
 from wave_mlir.compiler.elementary.expand import Expansion
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, option, register_pass
 
@@ -11,7 +12,8 @@ from wave_mlir.compiler.pass_registry import ModuleOp, Pass, option, register_pa
 class ExpandMath(Pass):
     """Write out elementary functions that have no instruction, or none that is exact enough.
 
-    Options: `fast` treats all functions as if they carried `fastmath<afn>`.
+    Options: `fast` treats all functions as if they carried `fastmath<afn>`, and lets quotients of at most 32 bits be
+    products with a reciprocal, and products and sums be fused. So does the module's attribute `wave.fast_math`.
 
     Before:
 
@@ -40,4 +42,4 @@ class ExpandMath(Pass):
 
     def run(self, module: ModuleOp) -> None:
         """Rewrite all kernels in place. Raises PassError."""
-        Expansion(self.fast).run(module)
+        Expansion(self.fast or FAST_MATH in module.operation.attributes).run(module)

@@ -86,9 +86,14 @@ def _code(text: str) -> tuple:
     return made.isa, made.kernels[0]
 
 
+def assembly_of(text: str) -> str:
+    """Assembly of gpu form's text."""
+    return _code(text)[0]
+
+
 def assembly(body: str, inputs: Sequence[str], output: str, *, vector: int = 1, target: str = "gfx942") -> str:
     """Assembly of the kernel."""
-    return _code(kernel_text(body, inputs, output, vector=vector, target=target))[0]
+    return assembly_of(kernel_text(body, inputs, output, vector=vector, target=target))
 
 
 def machine(

@@ -11,6 +11,7 @@ from elementwise_machine import ulps
 from running import compiled
 from wave_mlir import sim
 from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE as GLOBAL
+from wave_mlir.wave.compile import WaveCompileOptions, wave_compile
 
 M, N, BM, BN = tkl.sym.M, tkl.sym.N, tkl.sym.BLOCK_M, tkl.sym.BLOCK_N
 CONSTRAINTS = [
@@ -98,6 +99,25 @@ def test_tanh_approx(isa) -> None:
     isa(made, x, got)
     np.testing.assert_allclose(got, np.tanh(x), rtol=2.0**-14)
     assert "v_exp_f32" in made.isa and "v_rcp_f32" in made.isa
+
+
+def test_fast_math(isa) -> None:
+    @tkw.wave(CONSTRAINTS)
+    def kernel(a: tkl.Memory[M, N, GLOBAL, tkl.f32], c: tkl.Memory[M, N, GLOBAL, tkl.f32]):
+        x = tkw.read(a)
+        tkw.write(tkw.exp2(x) / (tkw.sqrt(tkw.abs(x)) + 1.5), c)
+
+    x = data("f32")
+    want = np.exp2(x) / (np.sqrt(np.abs(x)) + 1.5)
+    codes = []
+    for fast in (False, True):
+        made = wave_compile(WaveCompileOptions(subs=SUBS, target="gfx942", use_fast_math=fast), kernel)
+        got = np.zeros_like(x)
+        isa(made._compiled, x, got)
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+        codes.append(made.isa)
+    assert "v_div_scale_f32" in codes[0] and "v_div_scale_f32" not in codes[1]
+    assert codes[1].count("v_cmp") < codes[0].count("v_cmp")  # nothing is done for denormal numbers
 
 
 @pytest.mark.parametrize("name,kind,bound", [

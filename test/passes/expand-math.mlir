@@ -35,7 +35,8 @@ module attributes {wave.form = "gpu", wave.target = "gfx942"} {
 // FAST-LABEL: gpu.func @sin
 // FAST: llvm.call_intrinsic "llvm.sin"(%{{.*}}) {{.*}} : (f32) -> f32
 // FAST: llvm.call_intrinsic "llvm.sin"(%{{.*}}) {{.*}} : (f32) -> f32
-// There is no approximate form in f64.
+// A quotient may be a product with a reciprocal. There is no approximate form in f64.
+// FAST: arith.divf %{{.*}} fastmath<arcp,contract,afn> : f32
 // FAST: scf.if %{{.*}} -> (i64, f64, f64)
 module attributes {wave.form = "gpu", wave.target = "gfx942"} {
   gpu.module @m {
@@ -44,7 +45,8 @@ module attributes {wave.form = "gpu", wave.target = "gfx942"} {
       %c0 = arith.constant 0 : index
       %0 = math.sin %x : f16
       memref.store %0, %o[%c0] : memref<?xf16, #gpu.address_space<global>>
-      %1 = math.sin %y : f32
+      %s = math.sin %y : f32
+      %1 = arith.divf %s, %y : f32
       memref.store %1, %p[%c0] : memref<?xf32, #gpu.address_space<global>>
       %2 = math.sin %z : f64
       memref.store %2, %q[%c0] : memref<?xf64, #gpu.address_space<global>>

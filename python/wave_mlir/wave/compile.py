@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy
 
-from wave_mlir.compiler import abi, cache, cache_key, cached, targets
+from wave_mlir.compiler import abi, cache, cache_key, cached, elementary, targets
 from wave_mlir.compiler.runnable import MachineRun
 from wave_mlir.lang.dtypes import DataType
 from wave_mlir.lang.types import MemoryType
@@ -69,7 +69,6 @@ _REPLACED: dict[str, str] = {
     "denorm_fp_math_f32": "denormals are kept",
     "waves_per_eu": "the compiler's own choice",
     "use_buffer_ops": "global memory goes through 64-bit addresses in this version",
-    "use_fast_math": "maths is exact to its dtype",
     "use_global_to_shared": "copies to LDS go through registers in this version",
     "linearize_shared_access": "addresses are always split into a uniform and a lane part",
     "scalarize_packed_math": "LLVM's choice",
@@ -100,8 +99,9 @@ class WaveCompileOptions:
 
     subs: values of symbols, by symbol or name. dynamic_symbols: symbols given at run time, in the order of the ABI.
     target: such as "gfx942"; by default `get_default_arch()`. func_name: the kernel's name in machine code, by default
-    the function's. debug: line tables in the code. cache: False compiles anew and keeps nothing. Other options of
-    the Wave language are accepted: each warns once and says what does the same, or how it is.
+    the function's. debug: line tables in the code. use_fast_math: quotients and elementary functions of at most 32 bits
+    by bare instructions, products and sums fused (docs/elementary-functions.md). cache: False compiles anew and keeps
+    nothing. Other options of the Wave language are accepted: each warns once and says what does the same, or how it is.
     """
 
     subs: Mapping[sympy.Symbol | str, Any] = field(default_factory=dict)
@@ -109,6 +109,7 @@ class WaveCompileOptions:
     target: str = field(default_factory=get_default_arch)
     func_name: str | None = None
     debug: bool = False
+    use_fast_math: bool = False
     cache: bool = True
 
     def __init__(self, **options: Any) -> None:
@@ -168,6 +169,8 @@ class CompiledKernel:
         self._kernel = kernel
         self.name = options.func_name or kernel.name
         module = kernel.trace(options.subs, options.dynamic_symbols, options.target, self.name)
+        if options.use_fast_math:
+            elementary.allow_fast(module.operation)
         self.target: str = targets.get(options.target).name
         try:
             self._compiled = cached.compile_cached(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from elementwise_machine import NUMPY, all_values, assembly, machine, simulated, ulps
+from elementwise_machine import NUMPY, all_values, assembly, assembly_of, kernel_text, machine, simulated, ulps
 
 ROOT = Path(__file__).resolve().parents[3]
 KINDS = ("f32", "f64", "f16", "bf16")
@@ -195,6 +195,21 @@ def test_bare_instructions(name: str, instruction: str) -> None:
     empty = instructions(assembly("%y = arith.negf %x0 : f32", ["f32"], "f32"))
     assert fast.count(instruction) == 1
     assert len(fast.splitlines()) - len(empty.splitlines()) <= (1 if name == "exp" else 0)
+
+
+def test_fast_module() -> None:
+    """The module's attribute: sums are fused with products, quotients are products; not so in f64 and without it."""
+    body = "%p = arith.mulf %x0, %x1 : {0}\n%s = arith.addf %p, %x1 : {0}\n%y = arith.divf %s, %x0 : {0}"
+    for kind, fused in (("f32", "v_fma"), ("f64", "v_fma_f64")):
+        exact = kernel_text(body.format(kind), [kind] * 2, kind)
+        fast = exact.replace("module attributes {", "module attributes {wave.fast_math, ")
+        before, after = (instructions(assembly_of(text)) for text in (exact, fast))
+        assert "div_scale" in before
+        assert ("div_scale" in after) == (kind == "f64")
+        if kind == "f32":
+            assert "v_mul_f32_e32" in before and fused in after and "v_rcp_f32" in after
+        else:
+            assert before == after
 
 
 @pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])

@@ -31,6 +31,7 @@ FLIPPED: dict[str, dict] = {
     "target": {"target": "gfx950"},
     "func_name": {"func_name": "other"},
     "debug": {"debug": True},
+    "use_fast_math": {"use_fast_math": True},
 }
 SAME = {"cache"}
 """Options that change nothing of what is made."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -42,14 +42,19 @@ _FLOATS = ("f64", "f32", "bf16", "f16", "f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E
 
 @dataclass(frozen=True)
 class Expansion:
-    """Writes out the math ops of a module. fast: treat all as if they carried `fastmath<afn>`."""
+    """Writes out the math ops of a module.
+
+    fast: all as if they carried `fastmath<afn>`, and arithmetic of at most 32 bits as if by reciprocal and contracted.
+    """
 
     fast: bool = False
 
     def run(self, module: ModuleOp) -> None:
         """Rewrite the module in place. Raises PassError."""
         constants: dict[ir.Block, Constants] = {}
-        for op in _collected(module):
+        if self.fast:
+            fast.relax(_collected(module, fast.RELAXED))
+        for op in _collected(module, (*(f"math.{name}" for name in (*_FUNCTIONS, *_ROOTS)), "arith.remf")):
             with ir.InsertionPoint(op), op.location:
                 result = self._expanded(op, constants)
             if result is not None:
@@ -78,8 +83,8 @@ class Expansion:
         return through_f32(op, lambda values: function(*(Real(v, number) for v in values)).ir)
 
 
-def _collected(module: ModuleOp) -> list[ir.Operation]:
-    """The ops that may be written out, in order. The walk is MLIR's own: a module without any costs nothing."""
+def _collected(module: ModuleOp, names: Iterable[str]) -> list[ir.Operation]:
+    """The ops of these names, in order. The walk is MLIR's own: a module without any costs nothing."""
     found: list[ir.Operation] = []
 
     def collect(op: ir.OpView | ir.Operation, _: object) -> bool:
@@ -87,9 +92,8 @@ def _collected(module: ModuleOp) -> list[ir.Operation]:
         return True  # no match
 
     patterns = rewrite.RewritePatternSet()
-    for name in (*_FUNCTIONS, *_ROOTS):
-        patterns.add(f"math.{name}", collect)
-    patterns.add("arith.remf", collect)
+    for name in names:
+        patterns.add(name, collect)
     rewrite.walk_and_apply_patterns(module.operation, patterns.freeze())
     return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mlir import ir
 from mlir.dialects import arith, llvm, math, vector
 
@@ -19,6 +21,23 @@ _INSTRUCTIONS: dict[str, tuple[str, float, float]] = {
 _FLAGGED = ("sqrt", "sin", "cos")  # LLVM makes them short when it may approximate
 # Below this x is nearer to tanh(x) than the quotient, whose error is 2^-24 / x: both are within 2^-15.
 _TANH_LINEAR = 2.0**-7
+
+RELAXED = {
+    "arith.addf": "contract",
+    "arith.subf": "contract",
+    "arith.mulf": "contract",
+    "arith.divf": "contract, arcp, afn",
+}
+"""Arithmetic -> the flags that it gets in a module that prefers speed."""
+
+
+def relax(ops: Iterable[ir.Operation]) -> None:
+    """Give arithmetic of at most 32 bits its flags, unless it has some."""
+    for op in ops:
+        kind = op.results[0].type
+        element = kind.element_type if isinstance(kind, ir.VectorType) else kind
+        if ir.FloatType(element).width <= 32 and "none" in str(op.attributes["fastmath"]):
+            op.attributes["fastmath"] = ir.Attribute.parse(f"#arith.fastmath<{RELAXED[op.name]}>")
 
 
 def can(name: str, kind: ir.Type) -> bool:
