@@ -18,7 +18,7 @@
 // LIST: gpu-to-rocdl {{.*}}from gpu form to rocdl form
 // LIST: default {{.*}}the same as tile-to-rocdl
 // LIST: target: chip
-// PRINT: builtin.module(wave-verify-form{form=gpu target=gfx950},wave-prepare-rocdl{target=gfx950},gpu.module({{.*}}convert-gpu-to-rocdl{chipset=gfx950
+// PRINT: builtin.module(wave-verify-form{form=gpu target=gfx950},wave-expand-math,wave-expand-casts{target=gfx950},wave-prepare-rocdl{target=gfx950},gpu.module({{.*}}convert-gpu-to-rocdl{chipset=gfx950
 // CHIP: error: pipeline 'default': unknown target 'gfx943'; known: gfx90a, gfx942, gfx950, gfx1201; did you mean gfx942?
 // UNKNOWN: wave-opt: error: there is no pipeline 'gpu-to-rocd'; did you mean 'gpu-to-rocdl'?
 // OPTION: wave-opt: error: pipeline 'gpu-to-rocdl' has no option 'targt'; did you mean 'target'?
