@@ -28,6 +28,22 @@ class DataType:
         """True for integers, bool and index."""
         return self.kind != "float"
 
+    def is_float_asm(self) -> builtins.bool:
+        """`is_float`, by the name it has in the Wave language."""
+        return self.is_float
+
+    def is_int_asm(self) -> builtins.bool:
+        """True for integers and bool, by the name it has in the Wave language."""
+        return self.kind in ("int", "bool")
+
+    def is_index_asm(self) -> builtins.bool:
+        """True for index, by the name it has in the Wave language."""
+        return self.kind == "index"
+
+    def bitwidth(self) -> int:
+        """`bits`, by the name it has in the Wave language."""
+        return self.bits
+
     def ir_type(self) -> ir.Type:
         """The MLIR type, in the current context."""
         return _BUILDERS[self.mlir]()

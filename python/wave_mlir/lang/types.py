@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,11 +33,15 @@ class AddressSpace(enum.Enum):
 class MemoryLayout:
     """How a memory lies: `shape`, the physical extents (rows may be longer than what is used), `strides` in elements.
 
-    A stride of None is given at run time.
+    A stride, or an extent, of None is given at run time. Where a physical extent is not known to be at least that of
+    the dim, it is the one that bounds accesses: the dim may be a sequence's and the tensor hold all sequences.
     """
 
-    shape: tuple[ExprLike, ...] | None = None
-    strides: tuple[ExprLike | None, ...] | None = None
+    shape: Sequence[ExprLike | None] | None = None
+    strides: Sequence[ExprLike | None] | None = None
+
+    def __hash__(self) -> int:
+        return hash(tuple(None if part is None else tuple(part) for part in (self.shape, self.strides)))
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,11 @@ class Bindings:
         if name not in self.dynamic:
             self.dynamic.append(name)
 
+    def drop_dynamic(self, name: str) -> None:
+        """A symbol that gets its value otherwise."""
+        if name in self.dynamic:
+            self.dynamic.remove(name)
+
     def space_of(self, space: sympy.Symbol | AddressSpace, owner: str) -> str:
         """The address space that the annotation of argument `owner` means: global, shared or register."""
         if isinstance(space, AddressSpace):

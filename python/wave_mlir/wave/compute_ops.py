@@ -17,7 +17,7 @@ from .constraints import GenericDot, MmaLike
 from .dot import dot
 from .elementwise import binary, broadcast_to, cast, common_dims
 from .regions import as_index
-from .trace import Trace, current, want_value
+from .trace import Trace, current, tagged, want_value
 from .values import Number, Value
 
 
@@ -72,8 +72,8 @@ def _summed_alone(value: Value, other: Value, acc: Value) -> Value:
     return value
 
 
-def mma(lhs: Value, rhs: Value, acc: Value, mma_type: MmaLike | None = None) -> Value:
-    """`lhs * rhs^T + acc`: a sum over the dims that lhs and rhs share and acc lacks."""
+def mma(lhs: Value, rhs: Value, acc: Value, mma_type: MmaLike | None = None, tag: str | None = None) -> Value:
+    """`lhs * rhs^T + acc`: a sum over the dims that lhs and rhs share and acc lacks. `tag`: for a manual schedule."""
     trace = current("mma")
     a, b, c = (want_value(v, "mma") for v in (lhs, rhs, acc))
     a, b = _summed_alone(a, b, c), _summed_alone(b, a, c)
@@ -88,6 +88,7 @@ def mma(lhs: Value, rhs: Value, acc: Value, mma_type: MmaLike | None = None) -> 
     own = kind if mma_type is not None or kind != trace.mma_kinds[0] else None
     with source.location():
         result = builders.mma(a.ir, b.ir, c.ir, kind=own)
+    tagged(result.owner, tag)
     return trace.value(result, c.dims, c.dtype)
 
 

@@ -180,12 +180,14 @@ def _symbols(trace: Trace, kernel: WaveKernel) -> dict[str, Expr]:
         name = pending.pop(0)
         if name in found or "." in name or name in ("lane", *trace.bindings.dynamic):
             continue
-        if name in trace.set_symbols and name not in trace.bindings.values:
+        if name in trace.set_symbols and name not in trace.bindings.values and name not in trace.launch_values:
             if name in extents:  # its value at the launch is the tensor's extent, until the kernel sets it
                 trace.bindings.add_dynamic(name)
             continue
         if name in trace.derived:
             value = trace.derived[name]
+        elif name in trace.launch_values:
+            value = trace.launch_values[name]
         elif name in trace.bindings.values:
             value = to_expr(trace.bindings.values[name], exact=True)
         elif name in _loop_axes(kernel):

@@ -9,18 +9,18 @@ from collections.abc import Mapping, Sequence
 import sympy
 from mlir import ir
 
-from wave_mlir.dialect import MappingAttr, builders
+from wave_mlir.dialect import Expr, MappingAttr, builders
 from wave_mlir.dialect import wave as ops
-from wave_mlir.lang.dtypes import DataType
+from wave_mlir.lang.dtypes import DataType, i64
 from wave_mlir.lang.mapping import IndexMapping
 from wave_mlir.lang.symbols import ExprLike, dialect_name, index_symbol
 from wave_mlir.lang.types import AddressSpace, MemoryType
 
 from . import source
-from .elementwise import broadcast_to
+from .elementwise import broadcast_to, select
 from .iterator_mapping import Positions, mapping_of
 from .source import location
-from .trace import Trace, current, want_memory, want_value
+from .trace import Trace, current, tagged, want_memory, want_value
 from .values import MemoryValue, Value
 
 Values = Value | Sequence[Value]
@@ -88,8 +88,8 @@ def _mapping(
             f"mapping: two dims of the tile have the same iterator; give each of {list(iterators)} its own"
         )
     named = {trace.dim(d, "mapping"): e for d, e in memory_side.items()}
-    for dim in named:
-        if dim not in memory.dims:
+    for dim, expression in named.items():
+        if dim not in memory.dims and iterators.get(dim) != _name_of(expression):
             raise source.error(f"mapping: memory {memory.name} has dims {', '.join(memory.dims)}, and no dim {dim}")
     missing = [d for d in memory.dims if d not in named]
     if missing:
@@ -100,8 +100,29 @@ def _mapping(
             "give one mapping for each value"
         )
     coordinates = [trace.expr(named[d]) for d in memory.dims]
-    maps = [{trace.dim(d, "mapping"): trace.expr(e) for d, e in m.items()} for m in mapping.dynamic]
+    maps = [_own_dims(trace, m, value, iterators) for m, value in zip(mapping.dynamic, dynamic, strict=True)]
     return MappingAttr.get(iterators, coordinates, maps), tuple(iterators)
+
+
+def _name_of(expression: ExprLike) -> str | None:
+    return dialect_name(expression) if isinstance(expression, sympy.Symbol) else None
+
+
+def _own_dims(
+    trace: Trace, places: Mapping[sympy.Symbol, ExprLike], value: Value, iterators: Mapping[str, str]
+) -> dict[str, Expr]:
+    """Where in a dynamic value the point's element is. Dims that the value lacks may be named, with their iterators."""
+    named = {trace.dim(d, "mapping"): e for d, e in places.items()}
+    return {d: trace.expr(e) for d, e in named.items() if d in value.dims or iterators.get(d) != _name_of(e)}
+
+
+def _identity(trace: Trace, memory: MemoryValue) -> MappingAttr | None:
+    """The mapping of an access without one, where the memory's extents are not those of its dims (MemoryLayout)."""
+    shape = [e.name for e in memory.ir.type.shape]
+    if memory.type.layout is None or shape == list(memory.dims):
+        return None
+    names = {d: f"i{n}" for n, d in enumerate(memory.dims)}
+    return MappingAttr.get(names, [Expr.symbol(n) for n in names.values()], [])
 
 
 def _is_positional(
@@ -132,11 +153,14 @@ def read(
     flags: MemoryAccessFlags = MemoryAccessFlags.NONE,
     source: Positions | None = None,
     target: Positions | None = None,
+    bounds: Mapping[sympy.Symbol, ExprLike] | None = None,
+    tag: str | None = None,
 ) -> Value:
     """The tile of `memory` that belongs to the workgroup; with `mapping` the points it says.
 
     `source`: a coordinate for each memory dim, over the iterators of `IteratorBindings` or a tile of positions;
-    `target`: the iterators of the result's dims. Elements outside of the memory read as 0.
+    `target`: the iterators of the result's dims. Elements outside of the memory read as 0, and those at or beyond the
+    coordinate that `bounds` has for a dim of the result. `tag`: a name for a manual schedule.
     """
     trace = current("read")
     source_memory = want_memory(memory, "read")
@@ -147,6 +171,8 @@ def read(
     if mapping is not None:
         attribute, dims = _mapping(trace, mapping, source_memory, mapping.outputs, mapping.inputs, dynamic)
         _forget_iterators(trace, mapping)
+    else:
+        attribute = _identity(trace, source_memory)
     with location():
         result = builders.read(
             source_memory.ir,
@@ -156,7 +182,20 @@ def read(
             elements_per_thread=_elements(trace, elements_per_thread),
             **_flags(flags),
         )
-    return trace.value(result, dims, source_memory.dtype)
+    tagged(result.owner, tag)
+    value = trace.value(result, dims, source_memory.dtype)
+    return value if not bounds else _bounded(trace, value, bounds)
+
+
+def _bounded(trace: Trace, value: Value, bounds: Mapping[sympy.Symbol, ExprLike]) -> Value:
+    """The tile with 0 where its coordinate along a dim reaches a bound."""
+    from .compute_ops import apply_expr, self_index  # these are built on accesses' checks
+
+    for dim, bound in bounds.items():
+        inside = apply_expr(self_index(dim, i64), lambda x, bound=bound: x < bound)
+        zero = trace.filled(0, value.dims, value.dtype)
+        value = select(broadcast_to(inside, value.dims), value, zero)
+    return value
 
 
 def _target(
@@ -177,7 +216,7 @@ def _target(
                 f"{what}: a tile [{', '.join(value.dims)}] does not fit memory {target.name} "
                 f"[{', '.join(target.dims)}]; reduce or permute it, or give a mapping"
             )
-        return broadcast_to(value, target.dims), target, None, []
+        return broadcast_to(value, target.dims), target, _identity(trace, target), []
     attribute, dims = _mapping(trace, mapping, target, mapping.inputs, mapping.outputs, dynamic)
     _forget_iterators(trace, mapping)
     if not set(value.dims) <= set(dims):
@@ -196,17 +235,19 @@ def write(
     flags: MemoryAccessFlags = MemoryAccessFlags.NONE,
     source: Positions | None = None,
     target: Positions | None = None,
+    tag: str | None = None,
 ) -> None:
     """Store the tile to its place in `memory`, or where `mapping` says; elements outside of the memory are dropped.
 
     `source`: the iterators of the tile's dims; `target`: a coordinate for each memory dim, as `source` of a read.
+    `tag`: a name for a manual schedule.
     """
     if _is_positional("write", mapping, source, target):
         trace, goal = current("write"), want_memory(memory, "write")
         mapping, mapping_dynamic_vals = mapping_of(trace, "write", goal, source, target)  # type: ignore[arg-type]
     value, target, attribute, dynamic = _target("write", register, memory, mapping, mapping_dynamic_vals)
     with location():
-        builders.write(
+        made = builders.write(
             value.ir,
             target.ir,
             mapping=attribute,
@@ -214,6 +255,7 @@ def write(
             elements_per_thread=_elements(current(), elements_per_thread),
             **_flags(flags),
         )
+    tagged(made, tag)
 
 
 def _atomic(

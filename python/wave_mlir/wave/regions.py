@@ -13,7 +13,7 @@ from wave_mlir.lang.symbols import ExprLike, is_condition
 
 from . import source
 from .elementwise import broadcast_to
-from .trace import Trace, call_body, current, unpacked, want_value
+from .trace import Trace, call_body, current, tagged, unpacked, want_value
 from .values import Value
 
 Results = Value | tuple[Value, ...] | None
@@ -26,15 +26,17 @@ def iterate(
     start: _Index | None = None,
     condition: ExprLike | None = None,
     step: ExprLike | None = None,
+    tag: str | None = None,
 ) -> Callable[[Callable], Results]:
     """A loop over the tiles of dim `axis`, which a TilingConstraint divides; the decorated function is its body.
 
     It gets the carried values (first `init_args`) and returns their next ones. With `start` and `condition` it is a
     while loop whose axis is a carried index that the body sets by `set_symbol(axis, …)`. `step`: tiles a trip.
+    `tag`: a name for a manual schedule.
     """
 
     def build(body: Callable) -> Results:
-        return _iterate(current("iterate"), body, axis, list(init_args), start, condition, step)
+        return _iterate(current("iterate"), body, axis, list(init_args), start, condition, step, tag)
 
     return build
 
@@ -47,6 +49,7 @@ def _iterate(
     start: _Index | None,
     condition: ExprLike | None,
     step: ExprLike | None,
+    tag: str | None,
 ) -> Results:
     if (start is None) != (condition is None):
         raise source.error("iterate: a while loop needs both start and condition")
@@ -62,6 +65,7 @@ def _iterate(
             step=None if step is None else trace.expr(step),
         )
         with loop_context as loop:
+            tagged(loop.op, tag)
             arguments = [trace.value(c, v.dims, v.dtype) for c, v in zip(loop.carried, init, strict=True)]
             trace.while_axes += [name] * (condition is not None)
             results = call_body(body, arguments, f"iterate({name})")

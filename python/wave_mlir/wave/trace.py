@@ -38,6 +38,8 @@ class Trace:
         """Symbols that stand for expressions: the work-item, the trip counters that users name."""
         self.while_axes: list[str] = []
         """Axes of the while loops around the place that is traced."""
+        self.launch_values: dict[str, Expr] = {}
+        """Sizes at the launch of dims that only a tensor's physical shape gives."""
         self.bound_iterators: dict[sympy.Symbol, sympy.Symbol] = {}
         """Iterators that IteratorBindings names, and their dims."""
         self.mma_kinds: list[str] = []
@@ -151,24 +153,55 @@ class Trace:
         space = self.bindings.space_of(kind.space, owner)
         dims = self.dims(kind.shape, f"argument {owner}")
         shape = [self.expr(s, exact=True) for s in kind.shape]
-        strides = self._strides(kind, owner)
+        strides = None
+        if kind.layout is not None:
+            shape, strides = self._layout(kind, shape, owner)
         made = builders.MemoryType.get(shape, kind.dtype.ir_type(), space, strides)
         return made, dims, space
 
-    def _strides(self, kind: MemoryType, owner: str) -> list[Expr | None] | None:
+    def _layout(self, kind: MemoryType, shape: list[Expr], owner: str) -> tuple[list[Expr], list[Expr | None] | None]:
+        """Extents and strides of a memory with a MemoryLayout."""
         layout = kind.layout
-        if layout is None:
-            return None
-        given = layout.strides
-        if given is None and layout.shape is not None:
-            given = _row_major(layout.shape)
-        if given is None:
-            return None
-        if len(given) != len(kind.shape):
-            raise source.error(
-                f"argument {owner} has {len(kind.shape)} dims and its MemoryLayout {len(given)}; give one for each dim"
-            )
-        return [None if s is None else self.expr(s, exact=True) for s in given]
+        assert layout is not None  # by the caller
+        for given in (layout.shape, layout.strides):
+            if given is not None and len(given) != len(kind.shape):
+                raise source.error(
+                    f"argument {owner} has {len(kind.shape)} dims and its MemoryLayout {len(given)}; give one for each "
+                    "dim"
+                )
+        strides = None
+        if layout.strides is not None:
+            strides = [None if s is None else self.expr(s, exact=True) for s in layout.strides]
+        if layout.shape is None:
+            return shape, strides
+        physical = [self._physical(e, owner, n) for n, e in enumerate(layout.shape)]
+        extents = [self._extent(*pair) for pair in zip(kind.shape, shape, physical, strict=True)]
+        return extents, list(_row_major(physical)) if strides is None else strides
+
+    def _physical(self, given: ExprLike | None, owner: str, number: int) -> Expr:
+        """A physical extent; one that is known at run time only becomes a dynamic symbol of its own."""
+        if given is not None:
+            return self.expr(given, exact=True)
+        name = f"{owner}_extent_{number}"
+        self.bindings.add_dynamic(name)
+        return Expr.symbol(name)
+
+    def _extent(self, dim: ExprLike, logical: Expr, physical: Expr) -> Expr:
+        """What bounds accesses along a dim: its own extent if that is surely within the physical one.
+
+        A dim whose size nobody gives has that of the tensor until the kernel sets it.
+        """
+        if logical == physical:
+            return logical
+        if not isinstance(dim, sympy.Symbol):
+            return physical
+        size, most = self.bindings.integer(dim.name), physical.constant_value
+        if size is not None and most is not None and size <= most:
+            return logical
+        if dim.name not in self.bindings.values:
+            self.launch_values.setdefault(dim.name, physical)
+            self.bindings.drop_dynamic(dim.name)
+        return physical
 
 
 def _dim_name(symbol: sympy.Symbol) -> str:
@@ -178,11 +211,11 @@ def _dim_name(symbol: sympy.Symbol) -> str:
         raise source.error(str(error)) from None
 
 
-def _row_major(shape: Sequence[ExprLike]) -> tuple[ExprLike, ...]:
-    strides: list[ExprLike] = [1]
+def _row_major(shape: Sequence[Expr]) -> list[Expr]:
+    strides = [Expr.constant(1)]
     for extent in reversed(shape[1:]):
-        strides.insert(0, strides[0] * extent)  # type: ignore[operator]
-    return tuple(strides)
+        strides.insert(0, strides[0] * extent)
+    return strides
 
 
 def _checked_number(value: bool | int | float, dtype: DataType) -> bool | int | float:
@@ -208,6 +241,12 @@ def current(what: str = "an operation of the language") -> Trace:
 
 
 # --- checks that all operations share ---
+
+
+def tagged(made: ir.OpView | ir.Operation, tag: str | None) -> None:
+    """Give an op the name that a manual schedule knows it by."""
+    if tag is not None:
+        made.operation.attributes["wave.tag"] = ir.StringAttr.get(tag)
 
 
 def want_value(value: object, what: str) -> Value:
