@@ -13,7 +13,7 @@ from wave_mlir.wave.compile import WaveCompileOptions, wave_compile
 
 M, N, S, T = tkl.sym.M, tkl.sym.N, tkl.sym.S, tkl.sym.T
 START = tkl.sym.START
-I, J, D0 = tkw.IndexMapping.iterator(0), tkw.IndexMapping.iterator(1), tkw.IndexMapping.dynamic_val(0)
+ROW, COL, D0 = tkw.IndexMapping.iterator(0), tkw.IndexMapping.iterator(1), tkw.IndexMapping.dynamic_val(0)
 RNG = np.random.default_rng(9)
 
 
@@ -21,8 +21,8 @@ RNG = np.random.default_rng(9)
 def test_rows_of_all_sequences(rows: int | None) -> None:
     """The dim is a sequence's and set in the kernel; the tensor has the rows of all sequences."""
     layout = tkl.MemoryLayout(shape=[rows, 64])
-    rows_of = tkw.IndexMapping(2, {M: I + START, N: J}, {M: I, N: J})
-    rows_to = tkw.IndexMapping(2, {M: I, N: J}, {M: I + START, N: J})
+    rows_of = tkw.IndexMapping(2, {M: ROW + START, N: COL}, {M: ROW, N: COL})
+    rows_to = tkw.IndexMapping(2, {M: ROW, N: COL}, {M: ROW + START, N: COL})
 
     @tkw.wave(
         [
@@ -49,7 +49,7 @@ def test_rows_of_all_sequences(rows: int | None) -> None:
 
 def test_tensor_smaller_than_the_dim() -> None:
     """A table that positions of a longer dim look into; beyond it they read 0. A plain read takes the dims in order."""
-    lookup = tkw.IndexMapping(2, {M: I, T: D0}, {M: I, T: J}, dynamic_val_mappings={M: I, T: J})
+    lookup = tkw.IndexMapping(2, {M: ROW, T: D0}, {M: ROW, T: COL}, dynamic_val_mappings={M: ROW, T: COL})
 
     @tkw.wave([tkw.WorkgroupConstraint(M, 1, 0), tkw.HardwareConstraint(64, vector_shapes={M: 0, T: 64})])
     def kernel(

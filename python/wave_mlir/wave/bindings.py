@@ -26,6 +26,8 @@ class Bindings:
         self.spaces: dict[str, str] = {}
         for key, value in subs.items():
             self._bind(key.name if isinstance(key, sympy.Symbol) else str(key), value)
+        self.positional = self._of_workgroups()
+        """Symbols bound to expressions of the workgroup's position: names for these, not sizes."""
         self.dynamic: list[str] = []
         for symbol in dynamic:
             self.add_dynamic(symbol.name if isinstance(symbol, sympy.Symbol) else str(symbol))
@@ -43,6 +45,17 @@ class Bindings:
             self.values[name] = value
         elif not name.startswith("$"):  # "$…" are parameters of schedules, of any type
             raise source.error(f"subs: {name} = {value!r} is no integer, expression or address space")
+
+    def _of_workgroups(self) -> dict[sympy.Symbol, ExprLike]:
+        """The values that use WORKGROUP_n, themselves or through other symbols, with these written out."""
+        expressions = {n: v for n, v in self.values.items() if isinstance(v, sympy.Basic)}
+        found: dict[sympy.Symbol, ExprLike] = {}
+        for _ in expressions:
+            for name, value in expressions.items():
+                written = value.subs(found)
+                if any(s.name.startswith("$WG") for s in written.free_symbols if isinstance(s, sympy.Symbol)):
+                    found[index_symbol(name)] = written
+        return found
 
     def add_dynamic(self, name: str) -> None:
         """One more symbol whose value is given at the launch. A symbol that subs binds too is an error."""

@@ -15,7 +15,7 @@ from wave_mlir.lang.symbols import ExprLike, index_symbol, is_condition
 from . import source
 from .constraints import GenericDot, MmaLike
 from .dot import dot
-from .elementwise import binary, broadcast_to, cast, common_dims
+from .elementwise import binary, broadcast_to, cast, common_dims, without
 from .regions import as_index
 from .trace import Trace, current, tagged, want_value
 from .values import Number, Value
@@ -67,9 +67,7 @@ def _summed_alone(value: Value, other: Value, acc: Value) -> Value:
 
     Such a dim has one element a workgroup as a rule: the head of keys that all query heads of a tile share.
     """
-    for name in [d for d in value.dims if d not in other.dims and d not in acc.dims]:
-        value = _reduce_along("sum", [value], name, None, False)
-    return value
+    return without(value, [d for d in value.dims if d not in other.dims and d not in acc.dims])
 
 
 def mma(lhs: Value, rhs: Value, acc: Value, mma_type: MmaLike | None = None, tag: str | None = None) -> Value:

@@ -54,6 +54,20 @@ class ConstraintWriter:
             )
         return found[0]
 
+    def unit_dims(self) -> frozenset[str]:
+        """Dims whose tiles have one element; a loop's tile counts more than a workgroup's."""
+        sizes: dict[str, object] = {}
+        for kind in (c.WorkgroupConstraint, c.TilingConstraint):
+            for item in self.constraints:
+                if isinstance(item, kind) and item.tile_size is not None and isinstance(item.dim, sympy.Symbol):
+                    sizes[item.dim.name] = item.tile_size
+        return frozenset(d for d, size in sizes.items() if self._is_one(size))
+
+    def _is_one(self, size: object) -> bool:
+        if isinstance(size, sympy.Symbol):
+            return self.trace.bindings.integer(size.name) == 1
+        return size == 1
+
     def attributes(self) -> list[ir.Attribute]:
         """All attributes, in the order given."""
         made: list[ir.Attribute] = []

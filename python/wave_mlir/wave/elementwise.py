@@ -82,12 +82,29 @@ def broadcast_to(value: Value, dims: Sequence[str]) -> Value:
     return trace.value(made, dims, value.dtype)
 
 
+def without(value: Value, dims: Sequence[str]) -> Value:
+    """The sum over some dims: where each has one element a workgroup, the same elements."""
+    trace = current()
+    for name in dims:
+        kept = tuple(d for d in value.dims if d != name)
+        with source.location():
+            made = builders.reduce(ops.ReduceKind.Sum, [value.ir], name, trace.tile_type(kept, value.dtype))
+        value = trace.value(made, kept, value.dtype)
+    return value
+
+
 def common_dims(values: Sequence[Value], what: str) -> tuple[str, ...]:
-    """The dims of the value that has all dims of the others. An error when no value has."""
+    """The dims of the value that has all dims of the others, and those of one element a workgroup that it lacks.
+
+    An error where it lacks other dims.
+    """
     widest = max((v.dims for v in values), key=len)
+    trace = current(what)
     for value in values:
         missing = [d for d in value.dims if d not in widest]
-        if missing:
+        if missing and all(trace.is_unit(d) for d in missing):
+            widest = (*missing, *widest)
+        elif missing:
             shapes = " and ".join(f"[{', '.join(v.dims)}]" for v in values)
             raise source.error(
                 f"{what}: shapes {shapes} do not fit: the wider has no dim {', '.join(missing)}; broadcast one first"

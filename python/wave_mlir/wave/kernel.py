@@ -135,6 +135,7 @@ def _module(kernel: WaveKernel, trace: Trace, name: str) -> ir.Module:
     module = builders.module("tile", trace.target.name)
     writer = ConstraintWriter(trace, kernel.constraints, kernel.position)
     trace.default_mma = writer.hardware().mma_type
+    trace.units = writer.unit_dims()
     memories = {
         p.name: (p.kind, *trace.memory_type(p.kind, p.name))
         for p in kernel.parameters

@@ -12,7 +12,7 @@ from wave_mlir.lang.dtypes import index
 from wave_mlir.lang.symbols import ExprLike, is_condition
 
 from . import source
-from .elementwise import broadcast_to
+from .elementwise import broadcast_to, without
 from .trace import Trace, call_body, current, tagged, unpacked, want_value
 from .values import Value
 
@@ -87,7 +87,9 @@ def _matching(results: list[Value], init: Sequence[Value], what: str) -> list[Va
             f"{what}: the body returns {len(results)} values and {len(init)} are carried; return one for each"
         )
     matched = []
-    for number, (result, old) in enumerate(zip(results, init, strict=True)):
+    trace = current(what)
+    for number, (given, old) in enumerate(zip(results, init, strict=True)):
+        result = without(given, [d for d in given.dims if d not in old.dims and trace.is_unit(d)])
         if result.dtype.mlir != old.dtype.mlir or set(result.dims) != set(old.dims):
             raise source.error(
                 f"{what}: result {number} is {result!r} and the carried value {old!r}; cast, broadcast or reduce it"

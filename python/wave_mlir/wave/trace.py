@@ -38,6 +38,8 @@ class Trace:
         """Symbols that stand for expressions: the work-item, the trip counters that users name."""
         self.while_axes: list[str] = []
         """Axes of the while loops around the place that is traced."""
+        self.units: frozenset[str] = frozenset()
+        """Dims whose tile in a workgroup has one element."""
         self.launch_values: dict[str, Expr] = {}
         """Sizes at the launch of dims that only a tensor's physical shape gives."""
         self.bound_iterators: dict[sympy.Symbol, sympy.Symbol] = {}
@@ -49,6 +51,8 @@ class Trace:
 
     def expr(self, value: ExprLike, exact: bool = False) -> Expr:
         """The dialect's expression; its symbols count as used. An error is at the user's line."""
+        if isinstance(value, sympy.Basic) and self.bindings.positional:
+            value = value.subs(self.bindings.positional)
         try:
             result = to_expr(value, exact)
         except ExpressionError as error:
@@ -111,6 +115,10 @@ class Trace:
     def tile_type(self, dims: Sequence[str], dtype: DataType) -> ir.Type:
         """`!wave.tile<[dims], dtype>`."""
         return builders.tile(list(dims), dtype.ir_type())
+
+    def is_unit(self, dim: str) -> bool:
+        """Whether a workgroup's tile, in a loop over the dim that of one trip, has one element along it."""
+        return dim in self.units
 
     # --- values ---
 
