@@ -17,6 +17,7 @@ from wave_mlir.compiler.lane_access import (
     make_mask,
     mask_expr,
     memory_of,
+    names_of,
     starts_anywhere,
     stored_of,
     value_type,
@@ -103,7 +104,7 @@ class _Splitter:
         mask = op.opview.mask
         predicate = None if mask is None else mask_expr(mask)
         if predicate is not None:
-            predicate = self.info.resolve(predicate)
+            predicate = self.info.resolve(predicate, names_of(mask.owner.operation))
         memory = MemoryType(memory_of(op).type)
         shape = _Shape(linear_of(op, self.info, facts), predicate, width, element_bits(memory.element_type),
                        is_shared(op), mask is not None, _varying_of(op), starts_anywhere(memory),

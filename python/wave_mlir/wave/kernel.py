@@ -189,6 +189,8 @@ def _symbols(trace: Trace, kernel: WaveKernel) -> dict[str, Expr]:
             value = trace.derived[name]
         elif name in trace.launch_values:
             value = trace.launch_values[name]
+            if name in trace.set_symbols and not value.symbols:  # a number would bound what the kernel sets
+                continue
         elif name in trace.bindings.values:
             value = to_expr(trace.bindings.values[name], exact=True)
         elif name in _loop_axes(kernel):
