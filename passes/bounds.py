@@ -9,6 +9,7 @@ from wave_mlir.compiler.access_index import memory_extent
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import (
     LaneFacts,
+    Within,
     accesses,
     both,
     index_of,
@@ -58,16 +59,16 @@ class _Masker:
     def __init__(self, info: KernelInfo) -> None:
         self.info = info
         self.facts = LaneFacts(info)
-        self._open: dict[tuple[Expr, Expr, int], tuple[Expr, ...]] = {}
+        self._open: dict[tuple[Expr, Expr, int, Within], tuple[Expr, ...]] = {}
 
     def mask(self, op: ir.Operation) -> None:
-        width = width_of(op)
+        width, within = width_of(op), Within.of(op)
         conditions: list[Expr] = []
         bound = names_of(op)
         shape = [memory_extent(self.info, e, bound) for e in MemoryType(op.opview.memory.type).shape]
         for coordinate, extent in zip(index_of(op, self.info), shape, strict=True):
             if extent is not None:
-                conditions += self._conditions(coordinate, extent, width)
+                conditions += self._conditions(coordinate, extent, width, within)
         if not conditions:
             return
         predicate = conditions[0]
@@ -87,12 +88,14 @@ class _Masker:
             return make_mask(Expr.and_(own, predicate), width, given.owner.operation, op)
         return both(given, make_mask(predicate, width, op))
 
-    def _conditions(self, coordinate: Expr, extent: Expr, width: int) -> tuple[Expr, ...]:
+    def _conditions(self, coordinate: Expr, extent: Expr, width: int, within: Within) -> tuple[Expr, ...]:
         """Which of 0 <= coordinate and coordinate < extent are not proven."""
-        key = (coordinate, extent, width)
+        key = (coordinate, extent, width, within)
         if key not in self._open:
-            facts = self.facts.of(width)
-            asked = (coordinate.ge(0), coordinate.lt(extent))
+            facts = self.facts.of(width, within)
+            asked = [coordinate.ge(0)]
+            if not _in_whole_tile(coordinate, extent, within, facts):
+                asked.append(coordinate.lt(extent))
             self._open[key] = tuple(c.simplify(facts) for c in asked if not _holds(c, facts))
         return self._open[key]
 
@@ -104,6 +107,20 @@ def _agree(own: Expr, mask: ir.Operation, predicate: Expr, op: ir.Operation) -> 
     return all(n in same or n not in others for n in own.symbols) and all(
         n in same or n not in values for n in predicate.symbols
     )
+
+
+def _in_whole_tile(coordinate: Expr, extent: Expr, within: Within, facts: Facts) -> bool:
+    """Whether a coordinate is one of a tile that lies wholly inside of the dim, by the promise of a loop around."""
+    for axis, tile in within.full:
+        counter, size, part = Expr.symbol(f"iv.{axis}"), extent, 1
+        if extent.kind == "floordiv" and extent.operands[1].constant_value:
+            size, part = extent.operands[0], extent.operands[1].constant_value
+        if size.name != axis or tile % part:
+            continue
+        inside = (coordinate - counter * (tile // part)).simplify(facts)
+        if counter.name not in inside.symbols and _holds(inside.lt(tile // part), facts):
+            return True
+    return False
 
 
 def _holds(condition: Expr, facts: Facts) -> bool:

@@ -49,7 +49,8 @@ def _placed_to_staged(_: PipelineOptions) -> list[str]:
 
 def _staged_to_lane(options: PipelineOptions) -> list[str]:
     buffers = ["wave-buffer-ops"] if options.buffer_ops else []
-    return ["wave-expand", "wave-lower-reductions", "wave-bounds", "wave-split-accesses", *buffers]
+    accesses = ["wave-peel-loops", "wave-bounds", "wave-split-accesses", *buffers]
+    return ["wave-expand", "wave-lower-reductions", *accesses]
 
 
 def _lane_to_scheduled(_: PipelineOptions) -> list[str]:

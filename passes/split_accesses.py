@@ -8,7 +8,9 @@ from mlir import ir
 from mlir.dialects import vector
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import (
+    ALIGNMENT,
     LaneFacts,
+    Within,
     accesses,
     element_bits,
     index_of,
@@ -87,6 +89,7 @@ class _Shape:
     varying: frozenset[str]  # symbols with a value of their own for each element
     anywhere: bool  # the memory may start at any element, so that no address is known to be aligned
     single: bool  # an access of one element at a time: atomics
+    within: Within
 
 
 class _Splitter:
@@ -96,11 +99,12 @@ class _Splitter:
         self.max_bits = min(max_bits, hardware) if hardware else max_bits
         self.facts = LaneFacts(info)
         self._runs: dict[_Shape, list[tuple[int, int]]] = {}
-        self._elements: dict[tuple[Expr, int, int], Expr] = {}
+        self._elements: dict[tuple[Expr, int, int, Within], Expr] = {}
 
     def split(self, op: ir.Operation) -> None:
         width = width_of(op)
-        facts = self.facts.of(width)
+        within = Within.of(op)
+        facts = self.facts.of(width, within)
         mask = op.opview.mask
         predicate = None if mask is None else mask_expr(mask)
         if predicate is not None:
@@ -108,16 +112,17 @@ class _Splitter:
         memory = MemoryType(memory_of(op).type)
         shape = _Shape(linear_of(op, self.info, facts), predicate, width, element_bits(memory.element_type),
                        is_shared(op), mask is not None, _varying_of(op), starts_anywhere(memory),
-                       op.name == "wave.atomic")  # fmt: skip
+                       op.name == "wave.atomic", within)  # fmt: skip
         if shape not in self._runs:
             self._runs[shape] = self._cut(shape, facts)
         runs = self._runs[shape]
         index = index_of(op, self.info)
         exprs = index if predicate is None else [*index, predicate]
         if len(runs) == 1 and not any("el" in e.symbols for e in exprs) and not (shape.varying and width > 1):
+            self._note_alignment(op, shape, 0)
             return
         with op.location, ir.InsertionPoint(op):
-            self._rebuild(op, index, predicate, runs, width)
+            self._rebuild(op, index, predicate, runs, shape)
         op.erase()
 
     # --- where to cut ----------------------------------------------------------------------------
@@ -169,32 +174,46 @@ class _Splitter:
 
     # --- new ops ---------------------------------------------------------------------------------
     def _rebuild(
-        self, op: ir.Operation, index: list[Expr], predicate: Expr | None, runs: list[tuple[int, int]], width: int
+        self, op: ir.Operation, index: list[Expr], predicate: Expr | None, runs: list[tuple[int, int]], shape: _Shape
     ) -> None:
-        facts = self.facts.of(width)
+        facts = self.facts.of(shape.width, shape.within)
         parts = []
         for at, size in runs:
-            here = [self._at(e, at, width) for e in index]
+            here = [self._at(e, at, shape) for e in index]
             mask = self._mask_of(op, predicate, at, size, facts)
             if op.name != "wave.read":
                 new = with_parts(op, here, mask, value=_slice(stored_of(op), at, size), run=(at, size))
+                self._note_alignment(new, shape, at)
                 parts += new.results
                 continue
             element = value_type(op)
             element = element.element_type if isinstance(element, ir.VectorType) else element
             kind = ir.VectorType.get([size], element)
-            parts.append(with_parts(op, here, mask, kind=kind, run=(at, size)).results[0])
+            new = with_parts(op, here, mask, kind=kind, run=(at, size))
+            self._note_alignment(new, shape, at)
+            parts.append(new.results[0])
         if parts:
             value = concatenate(parts)
             if not isinstance(op.results[0].type, ir.VectorType):
                 value = vector.ExtractOp(value, [], [0]).result
             op.results[0].replace_all_uses_with(value)
 
-    def _at(self, expr: Expr, at: int, width: int) -> Expr:
+    def _note_alignment(self, op: ir.Operation, shape: _Shape, at: int) -> None:
+        """What is proven of the address with the promise of a loop is said on the op: later passes do not ask loops."""
+        if not shape.within.divisible or shape.anywhere:
+            return
+        facts = self.facts.of(shape.width, shape.within)
+        divisor = shape.linear.subs({"el": at}).simplify(facts).divisor(facts) * shape.bits // 8
+        if divisor & -divisor:
+            op.attributes[ALIGNMENT] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), min(divisor & -divisor, 16))
+
+    def _at(self, expr: Expr, at: int, shape: _Shape) -> Expr:
         """A coordinate at element `at` of an access; many accesses share a row or a column."""
-        known = self._elements.get((expr, at, width))
+        key = expr, at, shape.width, shape.within
+        known = self._elements.get(key)
         if known is None:
-            known = self._elements[expr, at, width] = expr.subs({"el": at}).simplify(self.facts.of(width))
+            facts = self.facts.of(shape.width, shape.within)
+            known = self._elements[key] = expr.subs({"el": at}).simplify(facts)
         return known
 
     def _mask_of(self, op: ir.Operation, predicate: Expr | None, at: int, size: int, facts: Facts) -> ir.Value | None:

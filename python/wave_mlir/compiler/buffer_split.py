@@ -16,7 +16,7 @@ from mlir import ir
 from wave_mlir.dialect import Expr, Facts, MemoryType
 
 from .kernel_info import KernelInfo
-from .lane_access import index_of, mask_expr, memory_of, names_of, symbol_values_of, value_type, width_of
+from .lane_access import Within, index_of, mask_expr, memory_of, names_of, symbol_values_of, value_type, width_of
 from .tile_ir import ancestors
 
 LIMIT = (1 << 31) - 1 - 16
@@ -64,6 +64,7 @@ class BufferSplitter:
     info: KernelInfo
     _known: dict[tuple, Place | None] = field(default_factory=dict)
     _coordinates: dict[tuple, _Coordinate] = field(default_factory=dict)
+    _facts: dict[tuple, Facts] = field(default_factory=dict)
 
     def place(self, op: ir.Operation) -> Place | None:
         """The split of a read or write of global memory; None when it is not proven to be right."""
@@ -78,9 +79,10 @@ class BufferSplitter:
         if predicate is not None:
             predicate = self.info.resolve(predicate, bound)
         index, strides = index_of(op, self.info), self.info.strides_of(memory_of(op))
-        key = (tuple(index), tuple(strides), tuple(shape), predicate, uniform, tuple(bound), value_type(op))
+        within = Within.of(op)
+        key = (tuple(index), tuple(strides), tuple(shape), predicate, uniform, tuple(bound), value_type(op), within)
         if key not in self._known:
-            facts = self.info.facts_for(bound)
+            facts = self._facts_for(bound, within)
             coordinates = []
             for part in zip(index, strides, shape, strict=True):
                 known = self._coordinates.get((part, uniform, facts))
@@ -89,6 +91,12 @@ class BufferSplitter:
                 coordinates.append(known)
             self._known[key] = _place(coordinates, _conjuncts(predicate), width_of(op), bits // 8, facts)
         return self._known[key]
+
+    def _facts_for(self, bound: Sequence[str], within: Within) -> Facts:
+        key = tuple(bound), within
+        if key not in self._facts:
+            self._facts[key] = within.extend(self.info.facts_for(bound))
+        return self._facts[key]
 
     def _uniform(self, op: ir.Operation, bound: Sequence[str]) -> tuple[str, ...]:
         """Symbols that are the same in all lanes of a wave: ids, dynamic symbols, counters of counted loops."""

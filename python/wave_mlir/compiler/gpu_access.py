@@ -10,7 +10,7 @@ from wave_mlir.dialect import Expr, MemoryType, prove
 from .diagnostics import PassError
 from .gpu_function import GpuFunction, flat_memref, stored_element
 from .kernel_info import is_stride_symbol
-from .lane_access import memory_of, stored_of
+from .lane_access import ALIGNMENT, memory_of, stored_of
 from .tile_ir import bound_names
 
 _MAX_ALIGNMENT = 16
@@ -134,7 +134,8 @@ def _place(function: GpuFunction, op: ir.Operation, memory: ir.Value) -> tuple[i
     size = _element_bytes(element)
     if any(is_stride_symbol(s) for stride in strides_of(function, memory) for s in stride.symbols):
         return offset, size  # the memory starts at any element
-    return offset, known_alignment(function, linear, size)
+    proven = ir.IntegerAttr(op.attributes[ALIGNMENT]).value if ALIGNMENT in op.attributes else 1
+    return offset, max(proven, known_alignment(function, linear, size))
 
 
 def lower_read(function: GpuFunction, op: ir.Operation) -> None:

@@ -35,18 +35,69 @@ def names_of(op: ir.Operation) -> list[str]:
     return [a.value for a in ir.ArrayAttr(op.attributes["symbol_names"])]
 
 
+FULL = "wave.full"
+"""On a loop: every tile it runs lies wholly inside of these dims; a dictionary of dims and their tiles."""
+DIVISIBLE = "wave.divisible"
+"""On a loop: it runs only where these sizes are divisible; a dictionary of symbols and divisors."""
+LIMITS = "wave.limits"
+"""On a loop: it runs only where these sizes are at most so great; a dictionary of symbols and numbers."""
+ALIGNMENT = "wave.alignment"
+"""On an access: the address is divisible by so many bytes."""
+REST = "wave.rest"
+"""On a loop: it runs what another one left, which is little, or slow anyway."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """What the loops around an op promise.
+
+    full: dims of which every tile is whole, with the tile. divisible: sizes and their divisors. limits: the greatest
+    values of sizes. rest: the loop runs what another one left.
+    """
+
+    full: tuple[tuple[str, int], ...] = ()
+    divisible: tuple[tuple[str, int], ...] = ()
+    limits: tuple[tuple[str, int], ...] = ()
+    rest: bool = False
+
+    def extend(self, facts: Facts) -> Facts:
+        """The facts, and what is promised of sizes and trip counters."""
+        limits = dict(self.limits)
+        ranges: dict[str, tuple[int | None, int | None]] = {name: (0, most) for name, most in limits.items()}
+        ranges |= {f"iv.{axis}": (0, limits[axis] // tile) for axis, tile in self.full if axis in limits}
+        return facts.extended(ranges, dict(self.divisible), []) if ranges or self.divisible else facts
+
+    @staticmethod
+    def of(op: ir.Operation) -> Within:
+        """The promises of all loops around an op."""
+        full: dict[str, int] = {}
+        divisible: dict[str, int] = {}
+        limits: dict[str, int] = {}
+        rest = False
+        parent = op.parent
+        while parent is not None and parent.operation.name != "wave.kernel":
+            attributes = parent.operation.attributes
+            for name, found in ((FULL, full), (DIVISIBLE, divisible), (LIMITS, limits)):
+                if name in attributes:
+                    found.update((n.name, ir.IntegerAttr(n.attr).value) for n in ir.DictAttr(attributes[name]))
+            rest = rest or REST in attributes
+            parent = parent.operation.parent
+        return Within(tuple(full.items()), tuple(divisible.items()), tuple(limits.items()), rest)
+
+
 @dataclass
 class LaneFacts:
     """The kernel's facts, with `el` in a vector's range; cached."""
 
     info: KernelInfo
-    _facts: dict[int, Facts] = field(default_factory=dict)
+    _facts: dict[tuple[int, Within], Facts] = field(default_factory=dict)
 
-    def of(self, width: int) -> Facts:
-        """Facts where 0 <= el < width."""
-        if width not in self._facts:
-            self._facts[width] = self.info.facts.extended({"el": (0, width - 1)}, {}, [])
-        return self._facts[width]
+    def of(self, width: int, within: Within = Within()) -> Facts:
+        """Facts where 0 <= el < width, inside of loops with these promises."""
+        key = width, within
+        if key not in self._facts:
+            self._facts[key] = within.extend(self.info.facts.extended({"el": (0, width - 1)}, {}, []))
+        return self._facts[key]
 
 
 # Operands by position: the accessors of ODS compute the segments anew each time.

@@ -45,7 +45,11 @@ class Counts:
 
 @dataclass
 class HotLoop:
-    """The innermost loop with the most MFMA instructions, then the most instructions; all its blocks are counted."""
+    """The innermost loop with the most MFMA instructions; all its blocks are counted.
+
+    Of loops with equally many, which are versions of one loop, it is the shortest: the others run what that one leaves.
+    Of loops without MFMA instructions it is the longest.
+    """
 
     blocks: tuple[str, ...]
     counts: Counts
@@ -148,11 +152,12 @@ def _label(number: int, block: assembly.Block) -> str:
 
 
 def _hot_loop(function: assembly.Function) -> HotLoop | None:
-    best: tuple[int, int] = (-1, -1)
+    best: tuple[int, float] = (-1, 0.0)
     chosen = None
     for body in assembly.loops(function.blocks):
         counts = count(i for b in sorted(body) for i in function.blocks[b].instructions)
-        if (weight := (counts["mfma"], counts.instructions)) > best:
+        length = -counts.instructions if counts["mfma"] else counts.instructions
+        if (weight := (counts["mfma"], length)) > best:
             best = weight
             chosen = HotLoop(tuple(_label(b, function.blocks[b]) for b in sorted(body)), counts)
     return chosen
