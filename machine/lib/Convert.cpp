@@ -246,8 +246,11 @@ static void convert(Run &run, Wave &wave, const Instruction &instruction) {
 
 static uint64_t prng(Wave &, uint64_t state, uint64_t, uint64_t) { return nextRandom(uint32_t(state)); }
 
-// The odd runs of `extra` lanes of the first register change places with the even ones of the second. Lanes that EXEC
-// leaves out keep what they have.
+// A bfloat16 is the high half of an f32: the bits move, those of a signalling NaN too (CDNA4 ISA, V_CVT_F32_BF16).
+static uint64_t widenBf16(Wave &, uint64_t raw, uint64_t, uint64_t) { return raw << 16; }
+
+// The odd runs of `extra` lanes of the first register change places with the even ones of the second, whatever EXEC
+// says: unlike other permutes, the published text does not look at it.
 static void permlaneSwap(Run &, Wave &wave, const Instruction &instruction) {
   const int run = int(opInfo(instruction.op).extra);
   for (const Operand &operand : instruction.dst)
@@ -259,8 +262,8 @@ static void permlaneSwap(Run &, Wave &wave, const Instruction &instruction) {
   for (int lane = 0; lane < kLanes; ++lane)
     if (!(lane & run))
       std::swap(first[lane + run], second[lane]);
-  writeRow(wave, instruction.dst[0].reg, first, wave.exec());
-  writeRow(wave, instruction.dst[1].reg, second, wave.exec());
+  writeRow(wave, instruction.dst[0].reg, first, ~0ull);
+  writeRow(wave, instruction.dst[1].reg, second, ~0ull);
 }
 
 // --- the table ---
@@ -300,7 +303,7 @@ static const OpInfo kConvertTable[] = {
     plain1("v_cvt_f32_bf8", "f32 = b8", N::Bf8, N::F32, 1, kBoth),
     plain1("v_cvt_pk_f32_fp8", "f32x2 = b16", N::Fp8, N::F32, 2, kBoth),
     plain1("v_cvt_pk_f32_bf8", "f32x2 = b16", N::Bf8, N::F32, 2, kBoth),
-    plain1("v_cvt_f32_bf16", "f32 = bf16", N::Bf16, N::F32, 1, kGfx950),
+    {"v_cvt_f32_bf16", Format::Vop1, "f32 = bf16", vectorOp, widenBf16, 0, kGfx950},
     pair("v_cvt_pk_fp8_f32", "+b16 = f32 f32", N::Fp8, kBoth),
     pair("v_cvt_pk_bf8_f32", "+b16 = f32 f32", N::Bf8, kBoth),
     random("v_cvt_sr_fp8_f32", "+b8 = f32 b32", N::Fp8, kBoth),

@@ -66,24 +66,30 @@ int64_t LdsShadow::access(Run &run, const Wave &wave, Kind kind, const uint32_t 
 
 // A quick look at the stamps: false when there is surely nothing to report.
 bool LdsShadow::suspicious(const Record &record) const {
-  if (!atomics.empty() || record.kind == Kind::Atomic)
-    return true;
   const Four epochs = all(kEpochMask), now = all(mark()), mine = all(mark() | kWritten | record.wave), none = all(0);
   const Four others = all(0xFFFFu & ~(1u << record.wave));
-  const bool read = record.kind == Kind::Read;
+  const bool atomic = record.kind == Kind::Atomic, reads = record.kind == Kind::Read || atomic;
+  const bool changes = record.kind != Kind::Read, looks = !atomic && !atomics.empty();
   Four bad = none;
   uint32_t narrow = 0; // the same for single bytes
   const uint32_t step = record.bytes >= 4 ? 4 : 1;
   forLanes(record.lanes, [&](int lane) {
     for (uint32_t byte = record.address[lane], end = byte + record.bytes; byte < end; byte += step) {
       if (step == 4) {
-        Four w = load(&writers[byte]), r = load(&readers[byte]);
+        Four w = load(&writers[byte]), r = load(&readers[byte]), a = atomics.empty() ? none : load(&atomics[byte]);
         bad |= Four(((w & epochs) == now) & (w != mine));
-        bad |= read ? Four(w == none) : Four(((r & epochs) == now) & ((r & others) != none));
+        if (reads)
+          bad |= Four((w == none) & (a == none));
+        if (changes)
+          bad |= Four(((r & epochs) == now) & ((r & others) != none));
+        if (looks)
+          bad |= Four(((a & epochs) == now) & ((a & others) != none));
       } else {
-        uint32_t w = writers[byte], r = readers[byte];
+        uint32_t w = writers[byte], r = readers[byte], a = atomics.empty() ? 0 : atomics[byte];
         narrow |= (w & kEpochMask) == mark() && w != mine[0];
-        narrow |= read ? w == 0 : (r & kEpochMask) == mark() && (r & others[0]);
+        narrow |= reads && w == 0 && a == 0;
+        narrow |= changes && (r & kEpochMask) == mark() && (r & others[0]);
+        narrow |= looks && (a & kEpochMask) == mark() && (a & others[0]);
       }
     }
   });
@@ -158,7 +164,9 @@ bool LdsShadow::examineByte(Run &run, const Wave &wave, const Record &record, ui
       return true;
     }
   }
-  if (reads && !writer && !atomic && run.config.unwritten) {
+  auto written = [&](uint64_t at) { return writers[at] || (!atomics.empty() && atomics[at]); };
+  if (reads && !writer && !atomic && run.config.unwritten &&
+      !isPadding(record.address[lane], record.bytes, byte, written)) {
     Fault found;
     found.kind = "unwritten";
     found.text = "nothing has written byte " + std::to_string(byte) + " of LDS";

@@ -20,6 +20,13 @@ Memory::Memory(const BufferDesc *descs, uint32_t count) : buffers(descs, descs +
                    [](const BufferDesc &a, const BufferDesc &b) { return a.address < b.address; });
 }
 
+uint64_t Memory::room(uint64_t address) {
+  for (const BufferDesc &buffer : buffers)
+    if (address - buffer.address < buffer.size)
+      return buffer.size - (address - buffer.address);
+  return 0;
+}
+
 const BufferDesc &Memory::search(uint64_t address, uint64_t size, int lane) {
   auto after = std::upper_bound(buffers.begin(), buffers.end(), address,
                                 [](uint64_t at, const BufferDesc &buffer) { return at < buffer.address; });
@@ -68,7 +75,9 @@ void Memory::reportUnwritten(Run &run, const Wave &wave, const BufferDesc &buffe
                              int lane) {
   uint64_t at = address - buffer.address;
   for (uint64_t i = 0; i < size; ++i) {
-    if (buffer.written[at + i])
+    if (buffer.written[at + i] || isPadding(address, size, address + i, [&](uint64_t byte) {
+          return buffer.written[byte - buffer.address] != 0;
+        }))
       continue;
     Fault found;
     found.kind = "unwritten";

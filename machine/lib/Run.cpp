@@ -3,6 +3,7 @@
 
 #include "machine/Lds.h"
 #include "machine/Memory.h"
+#include "machine/Undefined.h"
 #include "machine/Waits.h"
 
 #include <algorithm>
@@ -142,6 +143,8 @@ void Run::step(Wave &wave) {
   const Instruction &instruction = program[wave.pc];
   if (config.strict && wave.waits->pendingRegisters)
     checkUse(*this, wave, instruction);
+  if (wave.undefinedScalars[0] | wave.undefinedScalars[1])
+    checkUndefined(*this, wave, instruction);
   wave.next = wave.pc + 1;
   ++executed;
   ++counts[wave.pc];

@@ -2,7 +2,10 @@
 #include "machine/Access.h"
 #include "machine/Atomics.h"
 #include "machine/Memory.h"
+#include "machine/Undefined.h"
 #include "machine/Waits.h"
+
+#include <algorithm>
 
 namespace machine {
 
@@ -53,11 +56,21 @@ Place placeOf(const Wave &wave, const Instruction &instruction, const Operand *o
 void loadScalar(Run &run, Wave &wave, const Instruction &instruction) {
   const uint32_t extra = opInfo(instruction.op).extra, dwords = extra & kDwordsMask;
   const Place place = placeOf(wave, instruction, instruction.src, extra);
-  uint32_t data[16] = {};
-  if (place.dwords)
-    run.memory.read(run, wave, place.address, data, 4 * place.dwords, -1);
+  uint32_t data[16] = {}, bytes = 4 * place.dwords;
+  const uint64_t room = run.memory.room(place.address);
+  const bool cut = room && room < bytes; // it begins inside: what lies behind the end has no value (Undefined.h)
+  if (cut) {
+    std::fill_n(data, place.dwords, kPoison);
+    bytes = uint32_t(room);
+  }
+  if (bytes)
+    run.memory.read(run, wave, place.address, data, bytes, -1);
   const uint16_t first = instruction.dst[0].reg;
   std::memcpy(wave.s + first, data, 4 * dwords);
+  if (cut) {
+    const uint32_t whole = (bytes + 3) / 4;
+    markUndefined(wave, first + whole, place.dwords - whole, place.address + 4 * whole);
+  }
   issue(run, wave, Return::Scalar, {true, first, uint16_t(dwords)});
   run.profile(wave, 4 * dwords, 1, 0);
 }

@@ -55,7 +55,9 @@ void loadScratch(Run &run, const Wave &wave, const uint32_t *offsets, uint64_t l
   forLanes(lanes, [&](int lane) {
     const size_t at = size_t(lane) * run.config.scratchBytes + offsets[lane];
     for (uint32_t i = 0; run.config.unwritten && i < bytes; ++i) {
-      if (wave.scratchWritten[at + i])
+      if (wave.scratchWritten[at + i] || isPadding(offsets[lane], bytes, offsets[lane] + i, [&](uint64_t byte) {
+            return wave.scratchWritten[at - offsets[lane] + byte] != 0;
+          }))
         continue;
       Fault found;
       found.kind = "unwritten";

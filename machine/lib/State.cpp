@@ -14,6 +14,25 @@ Wave::Wave() : vectorFile(new uint32_t[kVgprs * kLanes]) {
 
 Wave::~Wave() = default;
 
+std::string registerName(bool scalar, uint32_t reg) {
+  if (!scalar)
+    return reg < 256 ? "v" + std::to_string(reg) : "a" + std::to_string(reg - 256);
+  switch (reg) {
+  case kVcc:
+    return "vcc_lo";
+  case kVcc + 1:
+    return "vcc_hi";
+  case kM0:
+    return "m0";
+  case kExec:
+    return "exec_lo";
+  case kExec + 1:
+    return "exec_hi";
+  default:
+    return "s" + std::to_string(reg);
+  }
+}
+
 void fault(std::string kind, std::string text, int lane) {
   Fault f;
   f.kind = std::move(kind);

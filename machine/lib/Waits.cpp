@@ -1,5 +1,6 @@
 #include "machine/Waits.h"
 
+#include "machine/Implicit.h"
 #include "machine/Lds.h"
 
 #include <algorithm>
@@ -63,16 +64,6 @@ void issue(Run &run, Wave &wave, Return how, WaitState::Target target, int64_t a
 }
 
 namespace {
-std::string registerName(bool scalar, uint32_t reg) {
-  if (!scalar)
-    return reg < 256 ? "v" + std::to_string(reg) : "a" + std::to_string(reg - 256);
-  if (reg == kVcc || reg == kVcc + 1)
-    return reg == kVcc ? "vcc_lo" : "vcc_hi";
-  if (reg == kM0)
-    return "m0";
-  return "s" + std::to_string(reg);
-}
-
 const char *counterName(Return how) {
   return how == Return::Vector ? "vmcnt" : how == Return::Flat ? "vmcnt and lgkmcnt" : "lgkmcnt";
 }
@@ -138,6 +129,11 @@ void checkUse(Run &run, Wave &wave, const Instruction &instruction) {
   for (const Operand &destination : instruction.dst)
     if (destination.kind)
       checkOperand(run, wave, instruction, destination, true);
+  if (wave.waits->pendingScalar(kVcc, kSgprs - kVcc))
+    for (const ScalarRange &range : implicitReads(instruction).of)
+      for (uint32_t reg = range.first; reg < uint32_t(range.first + range.count); ++reg)
+        if (wave.waits->pendingScalar(reg, 1))
+          complain(run, wave, true, reg, false);
 }
 
 void finish(Run &run, Wave &wave) { wave.waits->finish(run); }

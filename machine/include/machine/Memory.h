@@ -27,6 +27,8 @@ public:
     }
     return search(address, size, lane);
   }
+  // Bytes from the address to the end of the buffer that holds it; 0 outside of all.
+  uint64_t room(uint64_t address);
   // A byte that nothing has written is a finding "unwritten" if the run looks for them.
   void read(Run &run, const Wave &wave, uint64_t address, void *to, uint32_t size, int lane) {
     const BufferDesc &buffer = find(address, size, lane);

@@ -55,6 +55,11 @@ def test_every_bf16_code_widens() -> None:
         assert equal(floats(after.v[128:192]), floats(codes & 0xFFFF0000))
 
 
+def test_signalling_bf16_stays() -> None:
+    after = run_lines(["v_cvt_f32_bf16_e32 v1, v0", "v_cvt_f32_bf16_e64 v2, -v0"], {0: 0x7F81}, target="gfx950").v
+    assert after[1][0] == 0x7F810000 and after[2][0] == 0xFF810000
+
+
 def edges(f: Narrow) -> np.ndarray:
     """f32 values: all of the format, the midpoints, and their neighbours; past the range; special ones."""
     codes = np.arange(f.sign, dtype=np.uint32)
@@ -161,9 +166,10 @@ def test_lane_swap(run: int) -> None:
 
 
 def test_lane_swap_under_exec() -> None:
+    """EXEC says nothing here (published text)."""
     x, y = np.arange(LANES, dtype=np.uint32), np.arange(100, 100 + LANES, dtype=np.uint32)
     after = run_lines("v_permlane32_swap_b32 v3, v7", {3: x, 7: y}, target="gfx950", exec=0xFFFFFFFF).v
-    assert np.array_equal(after[3], x)
+    assert np.array_equal(after[3], np.concatenate([x[:32], y[:32]]))
     assert np.array_equal(after[7], np.concatenate([x[32:], y[32:]]))
 
 

@@ -315,3 +315,17 @@ def test_profile_counts_segments() -> None:
     r = run_lines(lines, {2: L * 16, 3: L * 128}, {0: A0}, buffers=[data])
     assert r.session.counts("bytes")[:2].tolist() == [1024, 256]
     assert r.session.counts("segments")[:2].tolist() == [16, 64]
+
+
+@pytest.mark.parametrize("width,store", [("dword", "byte"), ("dwordx2", "short"), ("dwordx4", "dword")])
+def test_padding_of_a_vector_of_three(width: str, store: str) -> None:
+    """Compilers store three elements and load four: the fourth, alone, need not be written."""
+    step = {"byte": 1, "short": 2, "dword": 4}[store]
+    lines = [f"scratch_store_{store} off, v2, off offset:{16 + i * step}" for i in range(3)]
+    load = f"scratch_load_{width} v[4:{3 + step}], off, off offset:16" if step > 1 else "scratch_load_dword v4, off, off offset:16"
+    run_lines([*lines, DONE, load, DONE], {2: 1}, scratch=64)
+    with pytest.raises(IsaError, match="nothing has written byte"):
+        run_lines([*lines[:2], DONE, load], {2: 1}, scratch=64)
+    with pytest.raises(IsaError, match=f"nothing has written byte {16 + 2 * step}"):  # the third, not the fourth
+        last = f"scratch_store_{store} off, v2, off offset:{16 + 3 * step}"
+        run_lines([*lines[:2], last, DONE, load], {2: 1}, scratch=64)

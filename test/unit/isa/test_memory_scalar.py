@@ -84,7 +84,7 @@ def test_checks() -> None:
     memory = np.zeros(4, np.uint32)
     run_lines(["s_load_dwordx2 s[16:17], s[0:1], 0x8"], {}, {0: A0}, buffers=[memory])
     for line, kind, text in (
-        ("s_load_dwordx2 s[16:17], s[0:1], 0xc", "bounds", "8 bytes at offset 12 of the buffer of argument 0"),
+        ("s_load_dwordx2 s[16:17], s[0:1], 0x10", "bounds", "8 bytes at offset 16 of the buffer of argument 0"),
         ("s_load_dword s16, s[0:1], 0x2", "alignment", "a multiple of 4"),
         ("s_load_dword s16, s[0:1], -4", "bounds", "4 bytes before the start"),
     ):
@@ -94,3 +94,38 @@ def test_checks() -> None:
     mask = np.array([1] * 15 + [0], np.uint8)
     with pytest.raises(IsaError, match="nothing has written byte 15"):
         run_lines(["s_load_dwordx4 s[16:19], s[0:1], 0x0"], {}, {0: A0}, buffers=[memory], written=[mask])
+
+
+WIDENED = ["s_load_dwordx4 s[16:19], s[0:1], 0x8", DONE]  # of four dwords: two are behind the end
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["s_add_u32 s20, s16, s17"],
+        ["s_mov_b64 s[20:21], s[18:19]", "s_mov_b64 s[18:19], 0", "s_add_u32 s20, s18, s19"],
+        ["s_mov_b32 s18, 1", "s_lshl_b32 s20, s18, 2"],
+        ["v_writelane_b32 v3, s18, 0"],  # a spill
+        ["s_load_dwordx4 s[16:19], s[0:1], 0x0", DONE, "s_add_u32 s20, s18, s19"],
+    ],
+)
+def test_what_is_behind_the_end_may_be_loaded(lines: list[str]) -> None:
+    """LLVM widens scalar loads where the alignment shows that the page goes on."""
+    r = run_lines([*WIDENED, *lines], {}, {0: A0}, buffers=[np.arange(4, dtype=np.uint32)])
+    assert r.s[16] in (0, 2)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["s_add_u32 s20, s17, s18"],
+        ["s_mov_b64 s[20:21], s[18:19]", "s_cmp_eq_u32 s20, 0"],
+        ["s_mov_b32 s20, s18", "v_mov_b32_e32 v3, s20"],
+        ["global_load_dword v3, v0, s[18:19]"],
+        ["s_mov_b64 vcc, s[18:19]", "s_cbranch_vccz 0"],
+    ],
+)
+def test_what_is_behind_the_end_may_not_be_used(lines: list[str]) -> None:
+    with pytest.raises(IsaError, match="took it from behind the end of a buffer") as caught:
+        run_lines([*WIDENED, *lines], {0: 0}, {0: A0}, buffers=[np.arange(4, dtype=np.uint32)])
+    assert caught.value.kind == "unwritten"

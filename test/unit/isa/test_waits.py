@@ -180,3 +180,28 @@ def test_collecting_goes_on() -> None:
     found = r.session.findings()
     assert [f.kind for f in found] == ["wait"] * 3
     assert all(f.other == 4 and f.other_wave == 0 for f in found)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "v_cndmask_b32_e32 v6, v30, v31, vcc",
+        "v_cndmask_b32_e64 v6, v30, v31, vcc",
+        "v_div_fmas_f32 v6, v30, v31, v30",
+        "v_addc_co_u32_e32 v6, vcc, v30, v31, vcc",
+        "s_cbranch_vccnz 0",
+        "v_cndmask_b32_dpp v6, v30, v31, vcc quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf",
+        "s_add_u32 s4, s4, src_vccz",
+    ],
+)
+def test_vcc_that_a_load_fills(use: str) -> None:
+    """VCC counts as read where the text does not name it, too."""
+    load = "s_load_dwordx2 vcc, s[0:1], 0x0"
+    run([load, "s_waitcnt lgkmcnt(0)", use])
+    error = fails([load, use])
+    assert "vcc_lo is read before s_load_dwordx2 has filled it" in str(error)
+
+
+def test_m0_that_an_atomic_returns() -> None:
+    lines = ["s_atomic_add m0, s[2:3], 0x0 glc", "s_movreld_b32 s20, s30"]
+    assert "m0 is read" in str(fails(lines))
