@@ -164,9 +164,7 @@ bool LdsShadow::examineByte(Run &run, const Wave &wave, const Record &record, ui
       return true;
     }
   }
-  auto written = [&](uint64_t at) { return writers[at] || (!atomics.empty() && atomics[at]); };
-  if (reads && !writer && !atomic && run.config.unwritten &&
-      !isPadding(record.address[lane], record.bytes, byte, written)) {
+  if (reads && !writer && !atomic && run.config.unwritten) {
     Fault found;
     found.kind = "unwritten";
     found.text = "nothing has written byte " + std::to_string(byte) + " of LDS";

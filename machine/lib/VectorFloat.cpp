@@ -135,10 +135,8 @@ static double cosine(double x) {
 
 template <int Bits> static uint64_t frexpMantissa(Wave &w, uint64_t a, uint64_t, uint64_t) {
   a = flushIn<Bits>(w, a);
-  if (isNaN<Bits>(a))
-    return quiet<Bits>(a);
-  int exponent;
-  return isInf<Bits>(a) ? a : fromDouble<Bits>(std::frexp(toDouble<Bits>(a), &exponent), kNearest);
+  int exponent; // NaN and infinity stay as they are, bit for bit (ISA pseudo-code)
+  return isNaN<Bits>(a) || isInf<Bits>(a) ? a : fromDouble<Bits>(std::frexp(toDouble<Bits>(a), &exponent), kNearest);
 }
 template <int Bits> static uint64_t frexpExponent(Wave &w, uint64_t a, uint64_t, uint64_t) {
   a = flushIn<Bits>(w, a);

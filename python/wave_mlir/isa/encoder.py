@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from . import constants, expressions, immediates, modifiers, registers, signature
+from . import constants, expressions, immediates, modifiers, registers, rules, signature
 from .assembly import Function, Line
 from .data import CODE_BASE
 from .encoding import INSTRUCTION, SOURCES, Flags, Kind, OperandBits
@@ -56,7 +56,7 @@ class Program:
 
 def _size(line: Line, op: Opcode) -> int:
     """Bytes of the instruction (CDNA3 ISA, "Microcode formats")."""
-    if line.encoding in ("e64", "sdwa", "dpp", "e64_dpp"):
+    if rules.encoding_of(line, op) in ("e64", "sdwa", "dpp"):
         return 8
     if op.format in _SHORT_FORMATS:
         if line.mnemonic.startswith(_ALWAYS_LITERAL):
@@ -64,22 +64,12 @@ def _size(line: Line, op: Opcode) -> int:
         types = signature.parse(op.signature)
         sources = line.operands[len(types.dst) :]
         pairs = zip(sources, types.src, strict=False)
-        return 8 if any(_is_literal(text, type) for text, type in pairs) else 4
+        return 8 if any(rules.literal(text, type) for text, type in pairs) else 4
     if op.format == "sopk":
         return 8 if line.mnemonic == "s_setreg_imm32_b32" else 4
     if op.format == "sopp":
         return 4
     return 16 if line.mnemonic.startswith("v_mfma_scale") else 8
-
-
-def _is_literal(text: str, type: Type) -> bool:
-    bare = text.lstrip("-|").rstrip("|")
-    if constants.is_constant(bare):
-        return not constants.is_inline(text if constants.is_constant(text) else bare, type)
-    try:
-        return registers.parse(bare) is None and not text.startswith(("neg(", "abs(", "sext("))
-    except ValueError:
-        return False
 
 
 def _unwrap(text: str) -> tuple[str, int]:
@@ -114,9 +104,10 @@ class _Encoder:
     def encode(self) -> tuple[dict[str, int], list[_Encoded], list[_Encoded], str]:
         """(fields, destinations, sources, label that a branch goes to or "")."""
         line, fields = self.line, self.fields
-        if line.encoding == "sdwa":
+        encoding = rules.encoding_of(line, self.op)
+        if encoding == "sdwa":
             fields["flags"] |= Flags.SDWA
-        if "dpp" in line.encoding:
+        if encoding == "dpp":
             fields |= {"flags": fields["flags"] | Flags.DPP, "rowmask": 15, "bankmask": 15, "dpp": 0xE4}
         label = ""
         dst: list[_Encoded] = []
@@ -129,6 +120,7 @@ class _Encoder:
             else:
                 encoded = _NO_OPERAND if text is None else self._operand(type, text, is_dst)
             (dst if is_dst else src).append(encoded)
+        rules.check(line, self.op, self.types)
         count = len(self.types.src)
         for name, value in line.modifiers.items():
             modifiers.apply(fields, name, value, count, self.op.format)

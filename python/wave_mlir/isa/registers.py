@@ -10,6 +10,8 @@ from .encoding import Kind, Special
 _RANGE = re.compile(r"^(v|a|s|acc|ttmp)(?:(\d+)|\[(\d+)(?::(\d+))?\])$")
 ACCUMULATORS = 256
 """The number of a0 in the vector file."""
+VCC = 106
+"""The number of vcc_lo in the scalar file."""
 _TTMP = 108
 _SCALARS, _TTMPS, _VECTORS = 102, 16, 256
 
@@ -20,9 +22,9 @@ _NAMED: dict[str, tuple[int, int]] = {
     "xnack_mask": (104, 2),
     "xnack_mask_lo": (104, 1),
     "xnack_mask_hi": (105, 1),
-    "vcc": (106, 2),
-    "vcc_lo": (106, 1),
-    "vcc_hi": (107, 1),
+    "vcc": (VCC, 2),
+    "vcc_lo": (VCC, 1),
+    "vcc_hi": (VCC + 1, 1),
     "m0": (124, 1),
     "exec": (126, 2),
     "exec_lo": (126, 1),

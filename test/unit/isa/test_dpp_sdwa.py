@@ -199,7 +199,7 @@ def test_half_selection_of_vop3() -> None:
     lines = [
         "v_max3_f16 v4, v0, v1, v2 op_sel:[1,0,1,0]",
         "v_max3_f16 v5, v0, -v1, v2 op_sel:[0,1,0,1]",
-        "v_add_f16_e64 v6, v0, v1 op_sel:[1,1,1]",
+        "v_pack_b32_f16 v6, v0, v1 op_sel:[1,1,0]",
         "v_mad_i32_i16 v7, v0, v1, 5 op_sel:[1,0,0,0]",
     ]
     after = run_lines(lines, {0: raw[0], 1: raw[1], 2: raw[2], 4: 0x11112222, 5: 0x11112222, 6: 0x11112222})
@@ -207,7 +207,6 @@ def test_half_selection_of_vop3() -> None:
     check_bits(after.v[4], m | np.uint32(0x11110000))
     m = np.maximum(np.maximum(a[:, 0], -b[:, 1]), c[:, 0]).view(np.uint16).astype(np.uint32)
     check_bits(after.v[5], m << np.uint32(16) | np.uint32(0x2222))
-    s = (a[:, 1] + b[:, 1]).view(np.uint16).astype(np.uint32)
-    check_bits(after.v[6], s << np.uint32(16) | np.uint32(0x2222))
+    check_bits(after.v[6], raw[0] >> 16 | raw[1] & np.uint32(0xFFFF0000))
     product = a[:, 1].view(np.int16).astype(np.int64) * b[:, 0].view(np.int16) + 5
     check_bits(after.v[7], (product & 0xFFFFFFFF).astype(np.uint32))

@@ -113,7 +113,7 @@ def test_symbols() -> None:
         ("s_waitcnt vmcnt(64)", r"vmcnt\(64\): the counter counts to 63"),
         ("s_waitcnt vmcnt(0) foo(1)", "'foo.*is not a counter"),
         ("v_add_f32_e64 v0, v1, v2 mul:3", "the modifier mul:3 is not known"),
-        ("v_add_f32_e64 v0, v1, v2 sideways:1", "the modifier sideways:1 is not known"),
+        ("v_add_f32_e64 v0, v1, v2 sideways:1", "does not take the modifier sideways"),
         ("ds_read_b32 v0, v1 offset:65536", "offset:65536 does not fit in 16 bits"),
         ("buffer_load_dword v0, off, s[4:7], 0 offset:4096", "offset:4096 is not between 0 and 4095"),
         ("global_load_dword v0, v[2:5], off", r"v\[2:5\] spans 4 registers, but an address takes 2 at most"),

@@ -322,7 +322,11 @@ def test_padding_of_a_vector_of_three(width: str, store: str) -> None:
     """Compilers store three elements and load four: the fourth, alone, need not be written."""
     step = {"byte": 1, "short": 2, "dword": 4}[store]
     lines = [f"scratch_store_{store} off, v2, off offset:{16 + i * step}" for i in range(3)]
-    load = f"scratch_load_{width} v[4:{3 + step}], off, off offset:16" if step > 1 else "scratch_load_dword v4, off, off offset:16"
+    load = (
+        f"scratch_load_{width} v[4:{3 + step}], off, off offset:16"
+        if step > 1
+        else "scratch_load_dword v4, off, off offset:16"
+    )
     run_lines([*lines, DONE, load, DONE], {2: 1}, scratch=64)
     with pytest.raises(IsaError, match="nothing has written byte"):
         run_lines([*lines[:2], DONE, load], {2: 1}, scratch=64)
