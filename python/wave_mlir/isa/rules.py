@@ -57,7 +57,7 @@ _SIGNED = re.compile(r"^(-?\|[^-|]*\||-?\|-[\d.]+\||-?[^-|]*|-?(neg|abs|sext|lit
 
 
 def encoding_of(line: Line, op: Opcode) -> str:
-    """"e32", "e64", "sdwa", "dpp", "e64_dpp" by the suffix or, without one, by the modifiers; "" where neither says."""
+    """The form by the suffix or, without one, by the modifiers: e32, e64, sdwa, dpp, e64_dpp, or "" if neither says."""
     if line.encoding or op.format not in _SHORT:
         return line.encoding
     if _DPP_WORDS & line.modifiers.keys():
