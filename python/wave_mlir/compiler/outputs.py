@@ -48,6 +48,16 @@ def write_atomically(files: Mapping[str | os.PathLike[str], str | bytes]) -> Non
         raise
 
 
+def check_can_write(name: str | os.PathLike[str]) -> None:
+    """Raises the OSError with which `write_atomically` would end, before there is anything to write."""
+    _check_writable(name)
+    folder = os.path.dirname(os.path.realpath(name))
+    if not os.path.exists(name) and not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(name))
+    if not os.path.exists(name) and not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(name))
+
+
 def _check_writable(name: str | os.PathLike[str]) -> None:
     """Raises OSError for a folder and for a file that is write-protected."""
     if os.path.isdir(name):

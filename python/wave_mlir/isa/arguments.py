@@ -21,6 +21,7 @@ _MOST_BUFFERS = 800
 _KERNARG_ADDRESS, _PACKET_ADDRESS, _QUEUE_ADDRESS = 0x7C00_0000_0000, 0x7B00_0000_0000, 0x7A00_0000_0000
 _OWN = 0xFFFFFFFF  # BufferDesc.argument of what is the machine's
 _SHARED_APERTURE, _PRIVATE_APERTURE = 1 << 48, 2 << 48  # as machine/include/machine/Lanes.h has them
+_LOCAL_ALIGN = 16  # of LDS that an argument points to, where the metadata does not say it: the widest access
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 
 Scalar = int | float | bool | np.generic | bytes
@@ -70,10 +71,12 @@ def packed(
     seed: int,
     undefined: Collection[int],
     read_only: Collection[int],
-) -> bytearray:
-    """The kernel argument segment with the explicit arguments; their buffers are added to `memory`.
+    lds: int = 0,
+) -> tuple[bytearray, int]:
+    """The kernel argument segment with the explicit arguments, whose buffers are added to `memory`, and bytes of LDS.
 
-    undefined, read_only: numbers of arguments. Raises IsaError "arguments".
+    undefined, read_only: numbers of arguments. lds: bytes of LDS in use; what pointers to LDS whose size is given at
+    launch point to (OpenCL's `local` arguments) comes behind. Raises IsaError "arguments".
     """
     layout = kernel.explicit if kernel.args is not None else _guess_layout(args)
     if len(args) != len(layout):
@@ -94,11 +97,21 @@ def packed(
             fixed = argument.read_only or number in read_only
             raw = struct.pack("<Q", binder.buffer(number, value, number in undefined, fixed))
         elif argument.kind == "dynamic_shared_pointer":
-            raise IsaError("arguments", f"argument {number} points to LDS of a size given at launch: not modelled")
+            raw, lds = _local(number, argument, value, lds)
         else:
             raw = _scalar(number, argument, value)
         segment[argument.offset : argument.offset + argument.size] = raw[: argument.size]
-    return segment
+    return segment, lds
+
+
+def _local(number: int, argument: Argument, value: object, lds: int) -> tuple[bytes, int]:
+    """A pointer to LDS behind the first `lds` bytes, aligned, and the bytes in use then; `value`: how many it needs."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        message = f"argument {number} points to LDS of a size given at launch; give the size in bytes, not {value!r}"
+        raise IsaError("arguments", message)
+    align = argument.align or _LOCAL_ALIGN
+    start = -(-lds // align) * align
+    return struct.pack("<Q", start), start + int(value)
 
 
 def _guess_layout(args: Sequence[object]) -> tuple[Argument, ...]:

@@ -111,7 +111,7 @@ def run(
     (see `load`; what that returns may be given too, to run it several times). kernel: its name, when there are several.
     args: the explicit arguments in order. A pointer takes a C-contiguous numpy array or torch CPU tensor, updated in
     place, or None (null); a value takes a number (a Python float as the float of the argument's size, a Python int as
-    an integer; numpy scalars and bytes as they are).
+    an integer; numpy scalars and bytes as they are); a pointer to LDS (OpenCL's `local`) takes its size in bytes.
     grid: workgroups along x, y, z. block: work-items; by default what the kernel requires.
     strict: a load arrives only when a wait covers it, and a use before that is a fault. races: LDS accesses of two
     waves without a barrier between are faults. unwritten: so are loads of bytes that nothing has written.
@@ -133,8 +133,9 @@ def run(
     if order not in ORDERS:
         raise IsaError("arguments", f"order '{order}' is none of {', '.join(ORDERS)}")
     memory = arguments.Memory()
-    segment = arguments.packed(
-        loaded.kernel, args, memory, seed=seed, undefined=undefined, read_only=read_only
+    segment, lds = arguments.packed(
+        loaded.kernel, args, memory, seed=seed, undefined=undefined, read_only=read_only,
+        lds=loaded.kernel.lds + dynamic_lds,
     )  # fmt: skip
     arguments.fill_hidden(segment, loaded.kernel, sizes, threads, dynamic_lds)
     for section, data in loaded.image.arrays():
@@ -145,7 +146,7 @@ def run(
     config.strict, config.races, config.unwritten = strict, races, unwritten
     config.alignment, config.collect = alignment, collect
     config.limit, config.traceGroups = min(limit, 2**64 - 1), min(trace, 2**32 - 1)
-    config.ldsBytes = _lds_bytes(loaded, dynamic_lds)
+    config.ldsBytes = _lds_bytes(loaded, lds)
     _set_registers(config, loaded, memory, segment, sizes, threads)
     return _launch(loaded, config, memory, args, _Progress.wanted(progress))
 
@@ -255,9 +256,9 @@ def _block(kernel: Kernel, given: Sequence[int] | int | None) -> tuple[int, int,
     return block
 
 
-def _lds_bytes(loaded: Loaded, dynamic: int) -> int:
-    total, most = loaded.kernel.lds + dynamic, LDS_LIMITS[loaded.target]
-    if dynamic < 0 or total > most:
+def _lds_bytes(loaded: Loaded, total: int) -> int:
+    most = LDS_LIMITS[loaded.target]
+    if total < loaded.kernel.lds or total > most:
         raise IsaError("arguments", f"{total} bytes of LDS a workgroup; {loaded.target} has {most}")
     return total
 

@@ -38,7 +38,7 @@ LDS_LIMITS = {"gfx942": 64 << 10, "gfx950": 160 << 10}
 class Argument:
     """One entry of the kernel argument segment: byte offset and size, value kind of the metadata ("global_buffer",
     "by_value", "hidden_block_count_x" …), name ("" if none), element type as the metadata names it ("" if it does not),
-    and whether the kernel only reads the buffer."""
+    whether the kernel only reads the buffer, and the alignment in bytes of LDS that it points to (0: not said)."""
 
     offset: int
     size: int
@@ -46,6 +46,7 @@ class Argument:
     name: str = ""
     value_type: str = ""
     read_only: bool = False
+    align: int = 0
 
     @property
     def hidden(self) -> bool:
@@ -208,6 +209,7 @@ def _argument(entry: object) -> Argument:
         name=str(entry.get(".name", "")),
         value_type=str(entry.get(".value_type", "")),
         read_only=access == "read_only" or bool(entry.get(".is_const", False)),
+        align=_int(entry.get(".pointee_align", 0)),
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from wave_mlir import sim
-from wave_mlir.compiler import abi, driver, exprtext, forms
+from wave_mlir.compiler import abi, driver, exprtext, forms, outputs
 from wave_mlir.compiler.array_strides import RUN_TIME, element_strides, span
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
 from wave_mlir.sim.dtypes import dtype_named
@@ -46,6 +46,8 @@ def run_file(
             message = f"machine code is for one target; compile the module again for {target}"
             raise CompileError([Diagnostic("error", path, message)])
         return _run_machine_code(path, symbols, kernel, seed, machine or Choices(seed=seed))
+    if machine is not None and machine.trace:
+        outputs.check_can_write(machine.trace)
     module = driver.parse(path, is_file=True)
     source = str(module)
     form = forms.form_of(module.operation)
@@ -66,6 +68,8 @@ def _check_trace(path: str, machine: Choices | None, kernels: Sequence[abi.Kerne
 
 def _run_machine_code(path: str, symbols: Mapping[str, int], kernel: str | None, seed: int, machine: Choices) -> int:
     """Run the kernels of an assembly file or code object; there is nothing to compare them with."""
+    if machine.trace:
+        outputs.check_can_write(machine.trace)
     kernels = wave_isa.read_kernels(path, kernel)
     _check_trace(path, machine, kernels)
     for found in kernels:
