@@ -35,13 +35,10 @@ def matrix(dtype: DataType):
 # --- f8 ---
 
 
-@pytest.mark.parametrize(
-    ("target", "dtype"),
-    [("gfx942", tkl.f8e4m3fnuz), ("gfx942", tkl.f8e5m2fnuz), ("gfx950", tkl.f8e4m3fn), ("gfx950", tkl.f8e5m2)],
-    ids=str,
-)
+@pytest.mark.parametrize("target", ["gfx942", "gfx950"])
+@pytest.mark.parametrize("dtype", list(F8), ids=str)
 def test_every_code_of_f8(dtype: DataType, target: str) -> None:
-    """All 256 codes decode as torch decodes them."""
+    """All 256 codes decode as torch decodes them, on targets that convert in hardware and on others."""
 
     @tkw.wave(ROWS)
     def decode(x: matrix(dtype), y: matrix(F32)):
