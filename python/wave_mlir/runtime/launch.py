@@ -54,10 +54,11 @@ def untraced(launcher: Launcher) -> Callable[[Sequence[object], Runnable], None]
 
 
 def _through_torch(launcher: Launcher) -> Callable[[Sequence[object], Runnable], None]:
-    if launcher.for_dynamo is None:
+    made = launcher.for_dynamo
+    if made is None:
         reason = "a compiled kernel; register it as an operator with wave_mlir.runtime.torch_op to have it in a graph"
-        launcher.for_dynamo = sys.modules["torch"].compiler.disable(launcher.__call__, reason=reason)
-    return launcher.for_dynamo
+        made = launcher.for_dynamo = sys.modules["torch"].compiler.disable(launcher.__call__, reason=reason)
+    return made
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,9 @@ class WaveCompileOptions:
             if name in known:
                 setattr(self, name, value)
             elif name in _REPLACED:
-                _warn_once(name)
+                if not _is_neutral(name, value):
+                    _warn_once(name)
+                setattr(self, name, value)  # can be read back
             else:
                 raise source.error(_unknown(name, [*known, *_REPLACED]))
         for name, entry in known.items():
@@ -152,6 +154,15 @@ def _unknown(name: str, known: Sequence[str]) -> str:
     hint = f"; did you mean '{close[0]}'?" if close else ""
     return f"WaveCompileOptions has no option '{name}'{hint}"
 
+
+def _is_neutral(name: str, value: object) -> bool:
+    """Does the value ask for what is done anyway?"""
+    wanted = _ALWAYS.get(name)
+    return value == wanted if name in _ALWAYS else not value or getattr(value, "name", "") == "NONE"
+
+
+_ALWAYS: dict[str, object] = {"canonicalize": True, "minimize_shared_allocs": True, "reorder_allocs": True}
+"""Options without an effect -> the value that says how it is. Of the others, that is what counts as false, or NONE."""
 
 _warned: set[str] = set()
 

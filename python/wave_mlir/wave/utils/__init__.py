@@ -1,0 +1,1 @@
+"""Helpers around kernels: devices and tensors, MMA shapes, packed formats, references."""
