@@ -96,6 +96,33 @@ def test_dims_of_one_element_are_joined() -> None:
     check(kernel, {M: 8, N: 64, S: 3}, [scale, x, np.zeros_like(x)], want)
 
 
+def test_dim_that_rides_on_a_grid_dim_of_another() -> None:
+    """A head of keys is shared by query heads: its dim has their positions, and the mapping says where it is."""
+    heads, shared = tkl.sym.H, tkl.sym.H_KV
+    share = tkw.IndexMapping(2, {shared: ROW // 3, N: COL}, {shared: ROW, N: COL})
+
+    @tkw.wave(
+        [
+            tkw.WorkgroupConstraint(heads, 1, 0),
+            tkw.WorkgroupConstraint(shared, 1, 0, primary=False),
+            tkw.HardwareConstraint(64, vector_shapes={heads: 0, shared: 0, N: 64}),
+        ]
+    )
+    def kernel(
+        x: tkl.Memory[heads, N, GLOBAL, tkl.f32],
+        k: tkl.Memory[shared, N, GLOBAL, tkl.f32],
+        own: tkl.Memory[heads, N, GLOBAL, tkl.f32],
+        direct: tkl.Memory[heads, N, GLOBAL, tkl.f32],
+    ):
+        tkw.write(tkw.read(x) + tkw.sum(tkw.read(k, mapping=share), dim=shared), own)
+        tkw.write(tkw.read(x) + tkw.sum(tkw.read(k), dim=shared), direct)
+
+    x, k = (RNG.integers(-9, 9, (n, 64)).astype(np.float32) for n in (6, 2))
+    beyond = np.concatenate([k, np.zeros((4, 64), np.float32)])
+    outputs = [np.zeros_like(x), np.zeros_like(x)]
+    check(kernel, {heads: 6, shared: 2, N: 64}, [x, k, *outputs], {2: x + np.repeat(k, 3, 0), 3: x + beyond})
+
+
 def test_symbol_bound_to_a_workgroup_position() -> None:
     """A name for an expression of the workgroup's position; four grid dims are folded into three."""
     group, first = tkl.sym.GROUP, tkl.sym.FIRST

@@ -23,10 +23,17 @@ def coordinate(info: KernelInfo, dim: str, bound: Sequence[str]) -> Expr:
 
 
 def domain(info: KernelInfo, dims: Sequence[str], bound: Sequence[str]) -> list[Expr]:
-    """Conditions for a point of a tile to be inside the extents of these dims; those proven true are left out."""
+    """Conditions for a point of a tile to be inside the extents of these dims; those proven true are left out.
+
+    A dim that rides on another's grid dim one element at a time has that one's positions, as the query heads that share
+    a head of keys: where in memory they are is a mapping's to say, and what lies outside of memory is masked as such.
+    """
     conditions = []
     facts = info.facts_for(bound)
     for dim in dims:
+        workgroup = info.workgroup_of(dim)
+        if workgroup is not None and workgroup.secondary and info.tile_extent(dim) == 1:
+            continue
         inside = coordinate(info, dim, bound).lt(info.dim_extent(dim, bound))
         if inside.prove(facts) is not True:
             conditions.append(inside.simplify(facts))

@@ -86,6 +86,8 @@ class Scope:
             extent = 1 if walk.tile is None else self.number(walk.tile, here)
             first = 0 if walk.start is None else self.number(walk.start, here)
             start += first + self.position[dim] * extent
+        if dim in self.workgroup and self.workgroup[dim].secondary and extent == 1:
+            return start, 1  # the positions are those of the dim that owns the grid dim
         end = self.size(dim, here)
         if extent is not None:
             end = min(end, start + extent)
