@@ -47,6 +47,8 @@ class Coalesce(Pass):
         layout = self._layout(info, read, tile)
         if layout is None:
             return
+        for access in (read, write):
+            _move_mask(access, layout)
         kind = TileType.get(tile.dims, tile.element_type, layout)
         read.results[0].set_type(kind)
 
@@ -74,12 +76,38 @@ def _copies(block: ir.Block) -> list[tuple[ir.Operation, ir.Operation]]:
         if op.name != "wave.read" or MemoryType(op.opview.memory.type).space != "global":
             continue
         uses = list(op.results[0].uses)
-        if len(uses) != 1 or op.opview.mask is not None:
+        if len(uses) != 1:
             continue
         user = uses[0].owner.operation
-        if user.name == "wave.write" and MemoryType(user.opview.memory.type).space == "shared":
+        if user.name != "wave.write" or MemoryType(user.opview.memory.type).space != "shared":
+            continue
+        if _is_movable(op) and _is_movable(user):
             found.append((op, user))
     return found
+
+
+def _is_movable(access: ir.Operation) -> bool:
+    """Whether an access can have another layout: nothing it needs beside the tile has a layout that others made."""
+    mask = access.opview.mask
+    values = list(access.opview.symbol_values)
+    if mask is not None:
+        if isinstance(mask.owner, ir.Block) or mask.owner.operation.name != "wave.mask":
+            return False
+        values += mask.owner.operation.operands
+    return not any(isinstance(v.type, TileType) for v in values)
+
+
+def _move_mask(access: ir.Operation, layout: Layout) -> None:
+    """Give an access its mask in another layout: the predicate is evaluated for each element anew."""
+    mask = access.opview.mask
+    if mask is None:
+        return
+    with ir.InsertionPoint(access):
+        moved = mask.owner.operation.clone()
+    tile = TileType(mask.type)
+    moved.results[0].set_type(TileType.get(tile.dims, tile.element_type, layout))
+    number = next(i for i, operand in enumerate(access.operands) if operand == mask)
+    access.operands[number] = moved.results[0]
 
 
 def _contiguous_dim(read: ir.Operation, extents: dict[str, int]) -> str | None:

@@ -182,3 +182,38 @@ def test_words_that_hold_no_whole_element() -> None:
 
     with pytest.raises(CompileError, match=r"bitcast: elements of i8 \(8 bits\) hold no whole number of f6e2m3fn"):
         wave_compile(WaveCompileOptions(subs={**tiles(32, 32, 32), M: 64, K: 64}, target="gfx942"), gemm)
+
+
+# --- views ---
+
+
+@pytest.mark.parametrize("strides", [(None, None), (None, 1)], ids=["both", "rows"])
+@SPACES
+def test_views_with_strides(space: sympy.Symbol, strides: tuple) -> None:
+    """Slices of larger tensors: their strides are given at the call."""
+    view = tkl.MemoryLayout(strides=strides)
+
+    @tkw.wave(constraints(waves=(2, 2)))
+    def gemm(
+        a: tkl.Memory[M, K, SPACE, tkl.f16, view],
+        b: tkl.Memory[N, K, SPACE, tkl.f16, view],
+        c: tkl.Memory[M, N, GLOBAL, tkl.f32, view],
+    ):
+        @tkw.iterate(K, init_args=[tkl.Register[M, N, tkl.f32](0.0)])
+        def loop(acc):
+            return tkw.mma(tkw.read(a), tkw.read(b), acc)
+
+        tkw.write(loop, c)
+
+    m, n, k = 50, 40, 70
+    made = wave_compile(WaveCompileOptions(subs={**tiles(32, 32, 32, space), M: m, N: n, K: k}, target="gfx942"), gemm)
+    a, b = integers((m, k + 13), tkl.f16)[:, 3 : 3 + k], integers((n, 2 * k), tkl.f16, 1)
+    b = b[:, ::2] if strides == (None, None) else b[:, :k]
+    whole = np.full((m, n + 5), 77, np.float32)
+    made(a, b, whole[:, :n])
+    np.testing.assert_array_equal(whole[:, :n], product(a, b))
+    assert (whole[:, n:] == 77).all()
+    whole[:] = 77
+    made._compiled.run_isa(a, b, whole[:, :n], seed=2)
+    np.testing.assert_array_equal(whole[:, :n], product(a, b))
+    assert (whole[:, n:] == 77).all()
