@@ -1,5 +1,5 @@
-// RUN: wave-opt %s --wave-coalesce | FileCheck %s
-// RUN: wave-opt %s --wave-coalesce=max-bits=64 | FileCheck %s --check-prefix=NARROW
+// RUN: wave-opt %s --split-input-file --wave-coalesce | FileCheck %s
+// RUN: wave-opt %s --split-input-file --wave-coalesce=max-bits=64 | FileCheck %s --check-prefix=NARROW
 
 #lhs = #wave.layout<[M = 64, K = 32], reg = [4 : K * 1, 2 : K * 16, 2 : M * 16],
                     lane = [16 : M * 1, 4 : K * 4], wave.x = [2 : M * 32]>
@@ -25,6 +25,29 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
     %y = wave.read %a index [at.M, at.K] : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16, #lhs>
     %s = wave.add %x, %y : !wave.tile<[M, K], f16, #lhs>
     wave.write %s, %c index [wg.x * 64 + at.M, at.K] : !wave.tile<[M, K], f16, #lhs>, !wave.memory<[M, K], f16, global>
+    wave.return
+  }
+}
+
+// -----
+
+// The mask of a copy goes with it.
+// CHECK-DAG: #[[MOVED:.*]] = #wave.layout<[M = 64, K = 32], reg = [8 : K * 1], lane = [4 : K * 8, 16 : M * 1], wave.x = [2 : M * 16], wave.y = [2 : M * 32]>
+// CHECK-LABEL: @masked(
+// CHECK:     %[[G:.*]] = wave.read %a index
+// CHECK:     %[[M:.*]] = wave.mask [at.K lt 20] : !wave.tile<[M, K], i1, #[[MOVED]]>
+// CHECK:     wave.write %[[G]], %{{.*}} mask %[[M]] index [at.M, at.K] : !wave.tile<[M, K], f16, #[[MOVED]]>
+// NARROW-LABEL: @masked(
+#lhs = #wave.layout<[M = 64, K = 32], reg = [4 : K * 1, 2 : K * 16, 2 : M * 16], lane = [16 : M * 1, 4 : K * 4], wave.x = [2 : M * 32]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @masked(%a: !wave.memory<[M, K], f16, global>)
+      symbols {M = 512, N = 512, K = 32}
+      constraints [#wave.workgroup<M, 64, x>, #wave.workgroup<N, 64, y>, #wave.wave<M, 32>, #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64>] {
+    %la = wave.allocate : !wave.memory<[64, 32], f16, shared>
+    %g = wave.read %a index [wg.x * 64 + at.M, at.K] : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16, #lhs>
+    %m = wave.mask [at.K lt 20] : !wave.tile<[M, K], i1, #lhs>
+    wave.write %g, %la mask %m index [at.M, at.K] : !wave.tile<[M, K], f16, #lhs>, !wave.memory<[64, 32], f16, shared>
     wave.return
   }
 }
