@@ -11,7 +11,7 @@ from mlir import ir
 from mlir.dialects import arith, gpu
 from mlir.dialects.builtin import ModuleOp
 
-from . import abi, array_strides, exprtext, targets
+from . import abi, array_strides, exprtext, lds_atomics, targets
 from .diagnostics import PassError
 
 # Elementary functions the machine has an instruction or LLVM an exact expansion for, by element type; all of f32 serve
@@ -90,6 +90,7 @@ def _check_limits(function: ir.Operation, kernel: abi.KernelABI, target: targets
 def _rewrite_body(function: ir.Operation, kernel: abi.KernelABI, target: targets.Target) -> None:
     """One walk: refuse what has no machine code, rewrite what upstream does not."""
     subgroup_ids: list[ir.Operation] = []
+    atomics: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         name = op.name
@@ -97,6 +98,8 @@ def _rewrite_body(function: ir.Operation, kernel: abi.KernelABI, target: targets
             _check_math(op, target)
         elif name == "gpu.subgroup_id":
             subgroup_ids.append(op)
+        elif name == "memref.atomic_rmw" and lds_atomics.needs_loop(op):
+            atomics.append(op)
         elif name in ("gpu.printf", "func.call"):
             raise PassError(op, f"'{name}' cannot be compiled: no device library is linked")
         return ir.WalkResult.ADVANCE
@@ -104,6 +107,8 @@ def _rewrite_body(function: ir.Operation, kernel: abi.KernelABI, target: targets
     _walk(function, visit)
     for op in subgroup_ids:
         _expand_subgroup_id(op, kernel, target)
+    for op in atomics:
+        lds_atomics.expand(op)
 
 
 def _walk(root: ir.Operation, visit) -> None:

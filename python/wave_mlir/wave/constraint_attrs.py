@@ -141,7 +141,11 @@ class ConstraintWriter:
         )
 
     def _hardware(self, item: c.HardwareConstraint) -> ir.Attribute:
-        shapes = {self._dim(dim): self.trace.expr(size, exact=True) for dim, size in (item.vector_shapes or {}).items()}
+        shapes = {
+            self._dim(dim): self.trace.expr(size, exact=True)
+            for dim, size in (item.vector_shapes or {}).items()
+            if not isinstance(dim, sympy.Symbol) or self._occurs(dim.name)
+        }
         return d.HardwareConstraintAttr.get(
             item.threads_per_wave,
             self._default_kind(item),
@@ -150,6 +154,11 @@ class ConstraintWriter:
             max_bits_per_load=item.max_bits_per_load,
             service_waves=item.n_service_waves,
         )
+
+    def _occurs(self, name: str) -> bool:
+        """Whether the kernel uses a symbol or it has a value: shapes of dims that do not occur are left out."""
+        bindings = self.trace.bindings
+        return name in self.trace.used or name in bindings.values or name in bindings.dynamic
 
     def _default_kind(self, item: c.HardwareConstraint) -> str | None:
         """The kind of the first MMA, which the others without a kind of their own share; what is asked for if there

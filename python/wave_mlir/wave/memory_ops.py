@@ -19,6 +19,7 @@ from wave_mlir.lang.types import AddressSpace, MemoryType
 from . import source
 from .elementwise import broadcast_to, select
 from .iterator_mapping import Positions, mapping_of
+from .respread import respread
 from .source import location
 from .trace import Trace, current, tagged, want_memory, want_value
 from .values import MemoryValue, Value
@@ -76,8 +77,8 @@ def _mapping(
     tile_side: Mapping[sympy.Symbol, ExprLike],
     memory_side: Mapping[sympy.Symbol, ExprLike],
     dynamic: Sequence[Value],
-) -> tuple[MappingAttr, tuple[str, ...]]:
-    """The mapping's attribute, and the tile's dims."""
+) -> tuple[MappingAttr, tuple[str, ...], list[ir.Value]]:
+    """The mapping's attribute, the tile's dims, and the dynamic values."""
     iterators = {}
     for dim, expression in tile_side.items():
         if not isinstance(expression, sympy.Symbol) or expression not in mapping.iterators:
@@ -100,8 +101,10 @@ def _mapping(
             "give one mapping for each value"
         )
     coordinates = [trace.expr(named[d]) for d in memory.dims]
-    maps = [_own_dims(trace, m, value, iterators) for m, value in zip(mapping.dynamic, dynamic, strict=True)]
-    return MappingAttr.get(iterators, coordinates, maps), tuple(iterators)
+    places = [_own_dims(trace, m, value, iterators) for m, value in zip(mapping.dynamic, dynamic, strict=True)]
+    values = [respread(trace, v, p, iterators) for v, p in zip(dynamic, places, strict=True)]
+    maps = [{d: Expr.symbol(iterators[d]) for d in v.dims} for v in values]
+    return MappingAttr.get(iterators, coordinates, maps), tuple(iterators), [v.ir for v in values]
 
 
 def _name_of(expression: ExprLike) -> str | None:
@@ -167,9 +170,9 @@ def read(
     if _is_positional("read", mapping, source, target):
         mapping, mapping_dynamic_vals = mapping_of(trace, "read", source_memory, target, source)  # type: ignore[arg-type]
     dynamic = _as_tuple(mapping_dynamic_vals)
-    attribute, dims = None, source_memory.dims
+    attribute, dims, values = None, source_memory.dims, []
     if mapping is not None:
-        attribute, dims = _mapping(trace, mapping, source_memory, mapping.outputs, mapping.inputs, dynamic)
+        attribute, dims, values = _mapping(trace, mapping, source_memory, mapping.outputs, mapping.inputs, dynamic)
         _forget_iterators(trace, mapping)
     else:
         attribute = _identity(trace, source_memory)
@@ -178,7 +181,7 @@ def read(
             source_memory.ir,
             trace.tile_type(dims, source_memory.dtype),
             mapping=attribute,
-            dynamic=[v.ir for v in dynamic],
+            dynamic=values,
             elements_per_thread=_elements(trace, elements_per_thread),
             **_flags(flags),
         )
@@ -217,13 +220,13 @@ def _target(
                 f"[{', '.join(target.dims)}]; reduce or permute it, or give a mapping"
             )
         return broadcast_to(value, target.dims), target, _identity(trace, target), []
-    attribute, dims = _mapping(trace, mapping, target, mapping.inputs, mapping.outputs, dynamic)
+    attribute, dims, values = _mapping(trace, mapping, target, mapping.inputs, mapping.outputs, dynamic)
     _forget_iterators(trace, mapping)
     if not set(value.dims) <= set(dims):
         raise source.error(
             f"{what}: the mapping is of a tile [{', '.join(dims)}], and the value is [{', '.join(value.dims)}]"
         )
-    return broadcast_to(value, dims), target, attribute, [v.ir for v in dynamic]
+    return broadcast_to(value, dims), target, attribute, values
 
 
 def write(
