@@ -26,7 +26,13 @@ if not os.environ.get("WAVE_RANDOM_EXAMPLES"):
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests that need the external runner, or kernels of other compilers, when there are none."""
+    """Deselect tests that need the external runner, or kernels of other compilers, when there are none.
+
+    The workers of a parallel run must find the same tests: a name with an address in it is an error here.
+    """
+    changing = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if changing:
+        raise pytest.UsageError(f"{changing[0]}: this name differs in each run; give the parameters other ids")
     there = {"second_opinion": second_opinion.available(), "foreign": foreign_kernels.available()}
     missing = [marker for marker, available in there.items() if not available]
     chosen, left_out = [], []

@@ -76,7 +76,6 @@ def test_the_same_twice() -> None:
         lambda: added(constraints=[ROWS[0], tkw.HardwareConstraint(64, vector_shapes={M: 64}, max_bits_per_load=32)]),
         lambda: added(constraints=[ROWS[0], tkw.HardwareConstraint(64, (2, 1, 1), vector_shapes={M: 64})]),
     ],
-    ids=str,
 )
 def test_the_kernel(kernel: Callable[[], WaveKernel], request: pytest.FixtureRequest) -> None:
     assert key(kernel()) != key()
