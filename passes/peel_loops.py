@@ -79,12 +79,13 @@ def _has_loop(op: ir.Operation) -> bool:
 def _split(info: KernelInfo, loop: ir.Operation) -> None:
     if "trips" not in loop.attributes:
         return
-    trips = info.resolve(Expr(loop.attributes["trips"]), names_of(loop))
-    if any(s not in info.dynamic for s in trips.symbols):
+    own = names_of(loop)
+    trips = info.resolve(Expr(loop.attributes["trips"]), own)
+    if any(s not in info.dynamic or s in own for s in trips.symbols):
         return
     axis = loop.attributes["axis"].value
     tile = _run_time_tile(info, loop, axis, trips)
-    moduli = _moduli(info, loop)
+    moduli = {name: modulus for name, modulus in _moduli(info, loop).items() if name not in own}
     if tile is None and not moduli:
         return
     whole = trips if tile is None else Expr.symbol(axis) // tile
