@@ -54,7 +54,7 @@ KNOWN = (
     Known(r"v_cvt_(pk)?norm_u16_f\w+ .*-", "of a number that is negated: see below"),
     Known(r"v_cvt_(pk)?norm_[iu]16_f16", "which way halves are rounded no document says"),
     Known(r"v_\w*16\w* .*, -?[\d.]+(,[^:]*)? op_sel:", "the high half of a constant, which no document gives"),
-    Known(r"v_div_scale_\w+ .*-", "it leaves out signs"),
+    Known(r"v_div_scale_\w+ .*[-|]", "it leaves out signs"),
     Known(r"v_cvt_f32_bf16\w* \S+ -?\d\.", "it takes an inline float for one of f16"),
     Known(r"v_fmac_f64", "it takes the low half of the sum for an integer"),
     Known(r"v_pk_fmac_f16_e64", "how modifiers of VOP3 act on halves no document says"),
@@ -64,6 +64,8 @@ KNOWN = (
     Known(r"global_atomic_cmpswap_x2", "it compares other bits"),
     Known(r"s_(buffer_)?load_\w+ .*, s42", "it leaves out an offset in a register"),
     Known(r"ds_add_rtn_f64", "it returns 0"),
+    Known(r"\w+_dpp .*[-|]v", "it leaves out signs of what DPP moves"),
+    Known(r"v_frexp_\w+_dpp .*bound_ctrl", "of the 0 that bound_ctrl reads: see below"),
     # Values guarded, before.
     Known(r"v_\w+_[iu]24", "it multiplies more than 24 bits", ("23 bits",)),
     Known(r"v_cvt_pk_[iu]16_[iu]32", "it cuts bits off; LLVM's clamps rely on saturation", ("15 bits",)),
@@ -100,7 +102,7 @@ KNOWN = (
     Known(r"v_div_scale_|v_div_fmas_", "of operands that need scaling (here LLVM's division is right)", ("moderate",)),
     Known(r"\w+_pk_add_(rtn_)?b?f16", "which of two NaN, no document says", ("no NaN halves",)),
     # After.
-    Known(r"ds_read_u16_d16 ", "it clears the other half (pseudo-code: preserved)", (), ("low half",)),
+    Known(r"ds_read_\w+_d16 ", "it clears the other half (pseudo-code: preserved)", (), ("low half",)),
     Known(
         _HALVES + r"(?! .*op_sel:\[[01,]*1\])",
         "it clears the other half; LLVM says those new in GFX9 keep it",
@@ -265,8 +267,9 @@ def guarded(line: str) -> list[str] | None:
     (parsed,) = assembly.parse(f"program:\n{line}\n", "program").functions[0].lines
     types = signature.parse(opcodes()[parsed.mnemonic].signature)
     operands = [_bare(text) for text in parsed.operands]
-    results = list(zip(types.dst, operands, strict=False))
-    sources = list(zip(types.src, operands[len(types.dst) :], strict=False))
+    given = len(types.dst) if len(operands) >= len(types.dst) + len(types.src) else 0  # an atomic need not return
+    results = list(zip(types.dst[:given], operands, strict=False))
+    sources = list(zip(types.src, operands[given:], strict=False))
     before = [g for k in found for name in k.before for t, x in sources for g in _GUARDS[name](t, x)]
     after = [g for k in found for name in k.after for t, x in results for g in _GUARDS[name](t, x)]
     return [*_once(before), line, *_once(after)]
