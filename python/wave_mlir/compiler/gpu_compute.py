@@ -188,6 +188,37 @@ def lower_workgroup_barrier(function: GpuFunction, op: ir.Operation) -> None:
     op.erase()
 
 
+def lower_barrier_signal(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.barrier_signal → nothing: the wait is a whole barrier, which is right wherever a split one is."""
+    op.erase()
+
+
+def lower_barrier_wait(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.barrier_wait → amdgpu.lds_barrier, behind a wait for asynchronous copies."""
+    with op.location, ir.InsertionPoint(op):
+        if _copies_asynchronously(op):
+            amdgpu.MemoryCounterWaitOp(load=0)
+        amdgpu.LDSBarrierOp()
+    op.erase()
+
+
+def _copies_asynchronously(op: ir.Operation) -> bool:
+    """Whether some signal of the block says that asynchronous copies are to be waited for."""
+    signals = (v.operation for v in op.block.operations if v.operation.name == "wave.barrier_signal")
+    return any("wait_async" in s.attributes for s in signals)
+
+
+def lower_scheduling_barrier(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.scheduling_barrier → amdgpu.sched_barrier, which lets nothing pass."""
+    with op.location, ir.InsertionPoint(op):
+        ir.Operation.create("rocdl.sched.barrier", [], [], {"mask": ir.IntegerAttr.get(_i32_type(), 0)})
+    op.erase()
+
+
+def _i32_type() -> ir.Type:
+    return ir.IntegerType.get_signless(_I32)
+
+
 def lower_wave_fence(function: GpuFunction, op: ir.Operation) -> None:
     """wave.wave_fence → a wavefront-scope fence: no instruction, but LLVM keeps LDS accesses on their sides."""
     with op.location, ir.InsertionPoint(op):

@@ -15,13 +15,12 @@ from .uniform import Uniform
 
 _READS = ("wave.read",)
 _WRITES = ("wave.write",)
-BARRIERS = ("wave.shared_memory_barrier",)
+BARRIERS = ("wave.shared_memory_barrier", "wave.barrier_wait")
 FENCES = ("wave.wave_fence",)
 MEETINGS = (
     *BARRIERS,
     "wave.workgroup_barrier",
     "wave.barrier_signal",
-    "wave.barrier_wait",
 )
 """Ops that every wave of the workgroup must come to."""
 

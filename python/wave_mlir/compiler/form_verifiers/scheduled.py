@@ -35,7 +35,7 @@ def verify_barriers(module: ir.Operation) -> None:
     for kernel in kernels(module):
         x, y, z = KernelInfo.of(kernel).block_waves
         fences = () if x * y * z > 1 else ("wave.wave_fence",)
-        _run(body_of(kernel), _Pending(), ("wave.shared_memory_barrier", *fences))
+        _run(body_of(kernel), _Pending(), ("wave.shared_memory_barrier", "wave.barrier_wait", *fences))
 
 
 Trip = tuple[int, ...]
