@@ -23,6 +23,7 @@ class PipelineOptions:
 
     target: str = option(DEFAULT_TARGET, help="chip to lower to; used from gpu form on, and must be the module's")
     buffer_ops: bool = option(True, help="access global memory through buffer descriptors")
+    swizzle: bool = option(True, help="place the elements of LDS buffers so that accesses have no bank conflicts")
     verify: bool = option(False, help="check the module's form after each stage")
 
 
@@ -49,7 +50,8 @@ def _placed_to_staged(_: PipelineOptions) -> list[str]:
 
 def _staged_to_lane(options: PipelineOptions) -> list[str]:
     buffers = ["wave-buffer-ops"] if options.buffer_ops else []
-    accesses = ["wave-peel-loops", "wave-bounds", "wave-split-accesses", *buffers]
+    swizzle = ["wave-swizzle-shared"] if options.swizzle else []
+    accesses = ["wave-peel-loops", "wave-bounds", "wave-split-accesses", *swizzle, *buffers]
     return ["wave-expand", "wave-lower-reductions", *accesses]
 
 

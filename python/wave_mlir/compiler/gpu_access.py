@@ -69,6 +69,7 @@ def bind_allocation(function: GpuFunction, op: ir.Operation) -> None:
         offset = arith.ConstantOp(ir.IndexType.get(), op.attributes["offset"].value).result
         view = memref.ViewOp(flat_memref(memory.element_type, "workgroup", size), function.lds, offset, []).result
     function.strides[view] = strides
+    function.lds_places[view] = (op.attributes["offset"].value, size)
     op.results[0].replace_all_uses_with(view)
     op.erase()
 
@@ -122,20 +123,45 @@ def _element_bytes(element: ir.Type) -> int:
     return max(1, width // 8)
 
 
-def _place(function: GpuFunction, op: ir.Operation, memory: ir.Value) -> tuple[ir.Value, int]:
-    """The linear offset of an access as a value, and its alignment in bytes."""
+def _shifted(function: GpuFunction, memory: ir.Value, linear: Expr) -> tuple[ir.Value, Expr]:
+    """An LDS buffer from the constant part of an offset on, and the rest: the constant becomes an immediate.
+
+    (Added to the offset it would be hoisted out of loops with the sum: a register for each access.)
+    """
+    _, constant = linear.linear_parts()
+    if memory not in function.lds_places or constant <= 0:
+        return memory, linear
+    rest = (linear - constant).expand()
+    low, _ = rest.range(function.info.facts)
+    start, size = function.lds_places[memory]
+    if low is None or low < 0 or constant >= size or function.lds is None:
+        return memory, linear
+    known = function.lds_shifted.get((memory, constant))
+    if known is None:
+        element = ir.MemRefType(memory.type).element_type
+        with ir.InsertionPoint.after(memory.owner):
+            at = arith.ConstantOp(ir.IndexType.get(), start + constant * _element_bytes(element)).result
+            known = memref.ViewOp(flat_memref(element, "workgroup", size - constant), function.lds, at, []).result
+        function.lds_shifted[memory, constant] = known
+    return known, rest
+
+
+def _place(function: GpuFunction, op: ir.Operation, memory: ir.Value) -> tuple[ir.Value, ir.Value, int]:
+    """The memory (LDS: from a constant on), the linear offset of an access in it, its alignment in bytes."""
     bound = bound_names(op)
     index = [function.info.resolve(e, bound) for e in op.opview.index]
     linear = linear_index(function, memory, index)
     if "el" in linear.symbols:
         raise PassError(op, "the index still depends on the element; run wave-split-accesses before wave-to-gpu")
     element = ir.MemRefType(memory.type).element_type
-    offset = function.emitter.emit_number(linear, op, index_operands(op))
-    size = _element_bytes(element)
-    if any(is_stride_symbol(s) for stride in strides_of(function, memory) for s in stride.symbols):
-        return offset, size  # the memory starts at any element
-    proven = ir.IntegerAttr(op.attributes[ALIGNMENT]).value if ALIGNMENT in op.attributes else 1
-    return offset, max(proven, known_alignment(function, linear, size))
+    alignment = _element_bytes(element)
+    if not any(is_stride_symbol(s) for stride in strides_of(function, memory) for s in stride.symbols):
+        # otherwise the memory starts at any element
+        proven = ir.IntegerAttr(op.attributes[ALIGNMENT]).value if ALIGNMENT in op.attributes else 1
+        alignment = max(proven, known_alignment(function, linear, alignment))
+    if op.opview.mask is None:
+        memory, linear = _shifted(function, memory, linear)
+    return memory, function.emitter.emit_number(linear, op, index_operands(op)), alignment
 
 
 def lower_read(function: GpuFunction, op: ir.Operation) -> None:
@@ -149,7 +175,7 @@ def lower_read(function: GpuFunction, op: ir.Operation) -> None:
             value = zero_vector(kind)
         else:
             condition = mask_condition(function, op)
-            offset, alignment = _place(function, op, memory)
+            memory, offset, alignment = _place(function, op, memory)
             if condition is None:
                 value = _load(op, kind, memory, offset, alignment)
             elif _holds(function, op, memory, kind.shape[0]):
@@ -234,7 +260,7 @@ def lower_write(function: GpuFunction, op: ir.Operation) -> None:
         return
     with op.location, ir.InsertionPoint(op):
         condition = mask_condition(function, op)
-        offset, alignment = _place(function, op, memory)
+        memory, offset, alignment = _place(function, op, memory)
         if not isinstance(value.type, ir.VectorType):
             value = vector.BroadcastOp(ir.VectorType.get([1], value.type), value).result
         if condition is None:
@@ -265,7 +291,7 @@ def lower_atomic(function: GpuFunction, op: ir.Operation) -> None:
     name = str(op.attributes["kind"]).split()[-1].rstrip(">").split("<")[-1]
     with op.location, ir.InsertionPoint(op):
         condition = mask_condition(function, op)
-        offset, _ = _place(function, op, memory)
+        memory, offset, _ = _place(function, op, memory)
         vectored = isinstance(value.type, ir.VectorType)
         one = vector.ExtractOp(value, [], [0]).result if vectored else value
         kind = _ATOMIC[name][0 if isinstance(one.type, ir.FloatType) else 1]

@@ -21,7 +21,8 @@ class GpuFunction:
 
     `strides` are those of each memory in elements, by the memory's value: expressions, where a run-time stride is a
     reserved symbol bound to its ABI argument. `extents` are those of memory arguments. `spans` has the place and the
-    valid bytes of descriptors.
+    valid bytes of descriptors. `lds_places` are the byte offset and the elements of LDS buffers, `lds_shifted` views of
+    them from an element on.
     """
 
     op: ir.Operation
@@ -30,6 +31,8 @@ class GpuFunction:
     lds: ir.Value | None
     strides: dict[ir.Value, tuple[Expr, ...]] = field(default_factory=dict)
     extents: dict[ir.Value, tuple[Expr, ...]] = field(default_factory=dict)
+    lds_places: dict[ir.Value, tuple[int, int]] = field(default_factory=dict)
+    lds_shifted: dict[tuple[ir.Value, int], ir.Value] = field(default_factory=dict)
     spans: dict[tuple[str, ir.Value, Expr], tuple[Expr, Expr]] = field(default_factory=dict)
 
     def total_elements(self, memory: ir.Value) -> Expr:

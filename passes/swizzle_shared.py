@@ -1,0 +1,88 @@
+"""wave-swizzle-shared: moves the elements of LDS buffers so that accesses have no bank conflicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.lane_access import index_of
+from wave_mlir.compiler.lds import allocations, buffers
+from wave_mlir.compiler.lds_swizzle import Buffer, RowLayout, buffer_of, choose, row_of
+from wave_mlir.compiler.pass_registry import Pass, register_pass
+from wave_mlir.dialect import Expr, MemoryType
+
+
+@register_pass("wave-swizzle-shared", requires="lane", establishes="lane")
+@dataclass(frozen=True)
+class SwizzleShared(Pass):
+    """Choose for each LDS buffer where its elements live, by the bank conflicts of all its accesses.
+
+    The 16-byte chunks of a row change places by XOR with the number of the row; where that does not help, rows are
+    padded by a chunk, if LDS has room. Conflicts are counted exactly for the phases in which the target serves the
+    lanes. Reads and writes get the same new indices. `wave.lds_conflicts` on the allocation says the worst degree
+    that is left (1: none).
+
+    Before (rows of 64 f16):
+
+        %x = wave.read %l index [lane mod 16, lane floordiv 16 * 8] : !wave.memory<[128, 64], f16, shared> -> vector<8xf16>
+
+    After:
+
+        %x = wave.read %l index [lane mod 16, (lane floordiv 16 xor lane mod 8) * 8] : …
+
+    Buffers that atomics or direct copies access, and accesses that may lie across two chunks, keep their places.
+    """
+
+    def run(self, module: ir.Module) -> None:
+        """Choose for the buffers of every kernel of the module."""
+        for view in module.body.operations:
+            if view.operation.name == "wave.kernel":
+                _Chooser(KernelInfo.of(view), view.operation).run()
+
+
+class _Chooser:
+    def __init__(self, info: KernelInfo, kernel: ir.Operation) -> None:
+        self.info = info
+        self.found = [b for b in (buffer_of(info, op) for op in allocations(kernel) if _is_shared(op)) if b is not None]
+        self.spare = info.target.lds_bytes - sum(b.bytes + 15 for b in buffers(kernel, info))
+        self._moved: dict[tuple[RowLayout, Expr, Expr], Expr] = {}
+
+    def run(self) -> None:
+        i64 = ir.IntegerType.get_signless(64)
+        chosen: dict[tuple, tuple[RowLayout, int, int]] = {}
+        for buffer in self.found:
+            key = (buffer.extents, buffer.element_bytes, tuple(buffer.patterns.items()))
+            if key not in chosen or chosen[key][0].pad:
+                chosen[key] = choose(self.info, buffer, self.spare)
+            layout, _, worst = chosen[key]
+            self._apply(buffer, layout)
+            buffer.allocate.attributes["wave.lds_conflicts"] = ir.IntegerAttr.get(i64, worst)
+
+    def _apply(self, buffer: Buffer, layout: RowLayout) -> None:
+        if layout.pad:
+            self._pad(buffer, layout.pad)
+        if layout.phases == 1:
+            return
+        for op in buffer.accesses:
+            index = index_of(op, self.info)
+            row = row_of(index, buffer.extents).simplify(self.info.facts)
+            key = (layout, row, index[-1])
+            if key not in self._moved:
+                self._moved[key] = layout.column(row, index[-1]).simplify(self.info.facts)
+            op.attributes["index"] = ir.ArrayAttr.get([*index[:-1], self._moved[key]])
+
+    def _pad(self, buffer: Buffer, pad: int) -> None:
+        strides, size = [Expr.constant(1)], buffer.columns + pad
+        for extent in reversed(buffer.extents[:-1]):
+            strides.insert(0, Expr.constant(size))
+            size *= extent
+        result = buffer.allocate.results[0]
+        memory = MemoryType(result.type)
+        result.set_type(MemoryType.get(memory.shape, memory.element_type, "shared", strides))
+        rows = (size - buffer.columns * size // (buffer.columns + pad)) * buffer.element_bytes
+        self.spare -= rows
+
+
+def _is_shared(op: ir.Operation) -> bool:
+    return MemoryType(op.results[0].type).space == "shared"

@@ -1,0 +1,177 @@
+"""Where the elements of an LDS buffer live: rows as they are, padded, or with their 16-byte chunks exchanged.
+
+A choice is judged by the clocks that all accesses of the buffer take: for each access and wave, the sum over the phases
+of the target's table of the most rows any bank is asked for. Every candidate is a bijection on what is used of the
+buffer, and is applied to all accesses alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from mlir import ir
+
+from wave_mlir.dialect import Expr, MemoryType, bank_conflicts
+
+from .kernel_info import KernelInfo
+from .lane_access import element_bits, index_of, width_of
+
+CHUNK_BYTES = 16
+"""What moves as one: the widest access of a lane."""
+
+
+@dataclass(frozen=True)
+class RowLayout:
+    """Chunk c of row r is at chunk `c xor (r floordiv rows mod phases)`; rows are `pad` elements longer than they are.
+
+    phases 1: no exchange. All but `rows` and `phases` count elements.
+    """
+
+    chunk: int
+    phases: int = 1
+    rows: int = 1
+    pad: int = 0
+
+    def column(self, row: Expr, column: Expr) -> Expr:
+        """The column at which an element is found."""
+        if self.phases == 1:
+            return column
+        moved = (column // self.chunk) ^ (row // self.rows % self.phases)
+        return moved * self.chunk + column % self.chunk
+
+    def __str__(self) -> str:
+        if self.phases > 1:
+            return f"chunks of {self.chunk}, {self.phases} phases of {self.rows} rows"
+        return f"{self.pad} elements of padding" if self.pad else "as it is"
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The byte offsets of one access: those of all lanes by wave, the row's first and the column's part."""
+
+    op: str  # "read" or "write"
+    row: Expr  # number of the row, all dims but the last folded
+    column: Expr
+    width: int  # elements
+
+
+@dataclass
+class Buffer:
+    """A buffer with static rows and what accesses it."""
+
+    allocate: ir.Operation
+    accesses: list[ir.Operation]
+    extents: tuple[int, ...]
+    element_bytes: int
+    patterns: dict[Pattern, int] = field(default_factory=dict)  # how many accesses have it
+
+    @property
+    def columns(self) -> int:
+        """Elements of a row."""
+        return self.extents[-1]
+
+
+def row_of(index: Sequence[Expr], extents: Sequence[int]) -> Expr:
+    """The number of the row an index is in."""
+    row = Expr.constant(0)
+    for coordinate, extent in zip(index[:-1], extents[:-1], strict=True):
+        row = row * extent + coordinate
+    return row
+
+
+def buffer_of(info: KernelInfo, allocate: ir.Operation) -> Buffer | None:
+    """The buffer of an allocation; None where its elements cannot be moved: not every access is known to move whole.
+
+    An access must lie in one chunk: a power of two of elements, starting at a multiple of itself.
+    """
+    memory = MemoryType(allocate.results[0].type)
+    bits = element_bits(memory.element_type)
+    extents = [info.resolve(e).constant_value for e in memory.shape]
+    if memory.strides is not None or len(extents) < 2 or bits < 8 or any(e is None for e in extents):
+        return None
+    found = Buffer(allocate, [], tuple(int(e or 0) for e in extents), bits // 8)
+    chunk = CHUNK_BYTES // found.element_bytes
+    for use in allocate.results[0].uses:
+        op = use.owner.operation
+        if op.name not in ("wave.read", "wave.write") or found.columns % chunk:
+            return None
+        found.accesses.append(op)
+        index, width = [e.simplify(info.facts) for e in index_of(op, info)], width_of(op)
+        if any("el" in e.symbols for e in index) or chunk % width or index[-1].divisor(info.facts) % width:
+            return None
+        row = row_of(index, found.extents).simplify(info.facts)
+        pattern = Pattern(op.name.removeprefix("wave."), row, index[-1], width)
+        found.patterns[pattern] = found.patterns.get(pattern, 0) + 1
+    return found
+
+
+def candidates(buffer: Buffer, spare_bytes: int) -> list[RowLayout]:
+    """Layouts worth a try, simple ones first. `spare_bytes`: LDS that padding may take."""
+    chunk = CHUNK_BYTES // buffer.element_bytes
+    found = [RowLayout(chunk)]
+    phases = 2
+    while buffer.columns % (phases * chunk) == 0 and phases <= 16:
+        found += [RowLayout(chunk, phases, rows) for rows in (1, 2, 4, 8)]
+        phases *= 2
+    rows = int(np.prod(buffer.extents[:-1]))
+    if rows * chunk * buffer.element_bytes <= spare_bytes:
+        found.append(RowLayout(chunk, pad=chunk))
+    return found
+
+
+def clocks(info: KernelInfo, buffer: Buffer, layout: RowLayout) -> tuple[int, int]:
+    """(clocks of all accesses of known place in one run through the program by each wave, worst conflict degree)."""
+    total, worst = 0, 1
+    for pattern, count in buffer.patterns.items():
+        found = degrees(info, buffer, layout, pattern)
+        total += count * sum(found)
+        worst = max([worst, *found])
+    return total, worst
+
+
+def degrees(info: KernelInfo, buffer: Buffer, layout: RowLayout, pattern: Pattern) -> list[int]:
+    """The conflict degree of each phase of an access, of all waves; none where it depends on values in registers."""
+    lanes = np.arange(info.wave_size, dtype=np.int64)
+    stride = buffer.columns + layout.pad
+    place = (pattern.row * stride + layout.column(pattern.row, pattern.column)).simplify(info.facts)
+    varying = {"lane", "wave.x", "wave.y", "wave.z"}
+    if any(not s.startswith(("wg.", "iv.")) and s not in varying for s in place.symbols):
+        return []
+    size = pattern.width * buffer.element_bytes
+    access = info.target.lds_access(pattern.op, 8 * size)
+    phases, banks = [list(p) for p in access.phases], info.target.lds_banks
+    fixed: dict[str, np.ndarray | int] = {s: 0 for s in place.symbols if s.startswith(("wg.", "iv."))}
+    seen: dict[bytes, list[int]] = {}
+    found: list[int] = []
+    x, y, z = info.block_waves
+    for wave in np.ndindex(x, y, z):
+        values = fixed | {"lane": lanes} | {f"wave.{a}": n for a, n in zip("xyz", wave, strict=True)}
+        values = {s: v for s, v in values.items() if s in place.symbols}
+        addresses = np.broadcast_to(place.eval_numpy(values), lanes.shape) * buffer.element_bytes
+        key = (addresses - addresses.min() // 4096 * 4096).tobytes()
+        if key not in seen:
+            seen[key] = bank_conflicts(addresses.tolist(), size, banks, phases)
+        found += seen[key]
+    return found
+
+
+def choose(info: KernelInfo, buffer: Buffer, spare_bytes: int) -> tuple[RowLayout, int, int]:
+    """(the layout with the fewest clocks, the first of equals; its clocks; its worst degree)."""
+    best: tuple[RowLayout, int, int] | None = None
+    least = sum(count * _floor(info, p, buffer) for p, count in buffer.patterns.items())
+    for layout in candidates(buffer, spare_bytes):
+        total, worst = clocks(info, buffer, layout)
+        if best is None or total < best[1]:
+            best = (layout, total, worst)
+        if total <= least:
+            break
+    assert best is not None  # there is at least the buffer as it is
+    return best
+
+
+def _floor(info: KernelInfo, pattern: Pattern, buffer: Buffer) -> int:
+    """Clocks of an access without conflicts, of all waves."""
+    access = info.target.lds_access(pattern.op, 8 * pattern.width * buffer.element_bytes)
+    return len(access.phases) * int(np.prod(info.block_waves))
