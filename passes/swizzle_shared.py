@@ -25,7 +25,7 @@ class SwizzleShared(Pass):
 
     Before (rows of 64 f16):
 
-        %x = wave.read %l index [lane mod 16, lane floordiv 16 * 8] : !wave.memory<[128, 64], f16, shared> -> vector<8xf16>
+        %x = wave.read %l index [lane mod 16, lane floordiv 16 * 8] : !wave.memory<[128, 64], f16, shared> -> …
 
     After:
 

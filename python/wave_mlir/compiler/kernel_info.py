@@ -456,12 +456,13 @@ class KernelInfo:
     @cached_property
     def _ranges(self) -> dict[str, tuple[int | None, int | None]]:
         ranges: dict[str, tuple[int | None, int | None]] = {"lane": (0, self.wave_size - 1)}
+        sizes = Facts({name: (0, MAX_SYMBOL) for name in self.dynamic}, {}, self._assumptions)
         for i, axis in enumerate(AXES):
             ranges[f"wave.{axis}"] = (0, self.block_waves[i] - 1)
-            ranges[f"wg.{axis}"] = (0, _below(self.grid[i]))
+            ranges[f"wg.{axis}"] = (0, _below(self.grid[i], sizes))
         for dim, tiling in self._tiling.items():
             if tiling.tile is not None or tiling.iters is not None:
-                ranges[f"iv.{dim}"] = (0, _below(self.trips(dim)))
+                ranges[f"iv.{dim}"] = (0, _below(self.trips(dim), sizes))
         for name in self.dynamic:
             ranges[name] = (0, MAX_SYMBOL)
         for dim in self.tile_dims:
@@ -557,10 +558,10 @@ def stride_symbol(argument: int, dim: int) -> Expr:
     return Expr.symbol(f"stride.a{argument}_{dim}")
 
 
-def _below(count: Expr) -> int | None:
-    """The greatest number below a count, if that is known; at least 0."""
-    value = count.constant_value
-    return None if value is None else max(value - 1, 0)
+def _below(count: Expr, sizes: Facts) -> int | None:
+    """The greatest number below a count of what the sizes are known to be; at least 0."""
+    most = count.range(sizes)[1]
+    return None if most is None else max(most - 1, 0)
 
 
 def _first_by_dim(constraints: list) -> dict:
