@@ -27,7 +27,7 @@ def _instructions(lines: list[str]) -> Counter[str]:
 
 
 def _loop(isa: str) -> Counter[str]:
-    """Instructions of the loop with the MFMAs."""
+    """Instructions of the loop with the MFMAs; of the loop over whole tiles where there is one more for the rest."""
     lines = isa.splitlines()
     labels = {m[1]: i for i, m in ((i, re.match(r"(\.LBB\w+):", line)) for i, line in enumerate(lines)) if m}
     found = []
@@ -35,8 +35,7 @@ def _loop(isa: str) -> Counter[str]:
         back = re.search(r"s_cbranch_\w+ (\.LBB\w+)", line)
         if back and labels.get(back[1], i) < i:
             found.append(_instructions(lines[labels[back[1]] : i + 1]))
-    (loop,) = [f for f in found if any(name.startswith("v_mfma") for name in f)]
-    return loop
+    return min((f for f in found if any(name.startswith("v_mfma") for name in f)), key=Counter.total)
 
 
 def _compile(case: GemmCase, dynamic: tuple[str, ...] = (), assume: str = "") -> Compiled:
