@@ -137,6 +137,21 @@ def test_vectors(name: str, kind: str) -> None:
     np.testing.assert_array_equal(vector, machine(body + kind, [kind], kind, [x]))
 
 
+@pytest.mark.parametrize("shape", ["2x2xf32", "f32"])
+def test_vectors_of_other_ranks(shape: str) -> None:
+    x = sample("sin", "f32", 1 << 9)
+    x = x[: len(x) // 4 * 4]
+    if shape == "f32":
+        lines = "%s = vector.extract %x0[0] : f32 from vector<4xf32>\n%v = vector.broadcast %s : f32 to vector<f32>"
+        back = "%e = vector.extract %r[] : f32 from vector<f32>\n%y = vector.broadcast %e : f32 to vector<4xf32>"
+    else:
+        lines = "%v = vector.shape_cast %x0 : vector<4xf32> to vector<2x2xf32>"
+        back = "%y = vector.shape_cast %r : vector<2x2xf32> to vector<4xf32>"
+    body = f"{lines}\n%r = math.sin %v : vector<{shape}>\n{back}"
+    want = machine("%y = math.sin %x0 : f32", ["f32"], "f32", [np.repeat(x[::4], 4) if shape == "f32" else x])
+    np.testing.assert_array_equal(machine(body, ["f32"], "f32", [x], vector=4), want)
+
+
 @pytest.mark.parametrize("kind", ["f32", "f64"])
 @pytest.mark.parametrize("name", ["tan", "tanh", "cbrt", "log1p"])
 def test_written_out_in_the_simulator(name: str, kind: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
 from mlir import ir, rewrite
+from mlir.dialects import vector
 from mlir.dialects.builtin import ModuleOp
 
 from ..diagnostics import PassError
@@ -74,13 +76,12 @@ class Expansion:
         if name in _F32 and kind != "f64":
             return through_f32(op, lambda values: _again(op, values))
         block = _entry(op)
-        number = Kind(
-            FORMATS["f64" if kind == "f64" else "f32"], _shape(op), constants.setdefault(block, Constants(block))
-        )
+        made = constants.setdefault(block, Constants(block))
+        number = Kind(FORMATS["f64" if kind == "f64" else "f32"], _flat_shape(op), made)
         function = _FUNCTIONS[name]
         if name in _TRIGONOMETRIC and kind == "f16":
             function = partial(function, bounded=True)
-        return through_f32(op, lambda values: function(*(Real(v, number) for v in values)).ir)
+        return through_f32(op, lambda values: _flattened(values, number, function))
 
 
 def _collected(module: ModuleOp, names: Iterable[str]) -> list[ir.Operation]:
@@ -109,9 +110,19 @@ def _element(op: ir.Operation) -> str:
     return element
 
 
-def _shape(op: ir.Operation) -> tuple[int, ...] | None:
+def _flat_shape(op: ir.Operation) -> tuple[int, ...] | None:
+    """Of scalars None, of vectors the number of elements."""
     kind = op.results[0].type
-    return tuple(kind.shape) if isinstance(kind, ir.VectorType) else None
+    return (math.prod(kind.shape),) if isinstance(kind, ir.VectorType) else None
+
+
+def _flattened(values: list[ir.Value], number: Kind, function: Callable[..., Real]) -> ir.Value:
+    """The function of values of one kind; vectors of other than one dim are computed as such of one."""
+    kind = values[0].type
+    if kind == number.float_type:
+        return function(*(Real(v, number) for v in values)).ir
+    flat = [vector.ShapeCastOp(number.float_type, v).result for v in values]
+    return vector.ShapeCastOp(kind, function(*(Real(v, number) for v in flat)).ir).result
 
 
 def _entry(op: ir.Operation) -> ir.Block:

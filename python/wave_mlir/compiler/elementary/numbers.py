@@ -59,6 +59,8 @@ class Constants:
 
 def _wrapped(value: Number, element: ir.Type) -> int:
     """The integer as a signed one of the type's width."""
+    if isinstance(element, ir.IndexType):
+        return int(value)
     width = ir.IntegerType(element).width
     low = int(value) & ((1 << width) - 1)
     return low - (1 << width) if width > 1 and low >> (width - 1) else low
@@ -66,7 +68,7 @@ def _wrapped(value: Number, element: ir.Type) -> int:
 
 @dataclass(frozen=True)
 class Kind:
-    """Where numbers live: a format, and the shape of vectors (None: scalars)."""
+    """Where numbers live: a format, and the shape of vectors, of one dim (None: scalars)."""
 
     format: Format
     shape: tuple[int, ...] | None
@@ -118,14 +120,7 @@ class Bool:
         """i1: whether it holds for some element."""
         if self.kind.shape is None:
             return self.ir
-        value = self.ir
-        if len(self.kind.shape) != 1:
-            count = 1
-            for extent in self.kind.shape:
-                count *= extent
-            flat = ir.VectorType.get([count], ir.IntegerType.get_signless(1))
-            value = vector.ShapeCastOp(flat, value).result
-        return vector.ReductionOp(ir.IntegerType.get_signless(1), vector.CombiningKind.OR, value).result
+        return vector.ReductionOp(ir.IntegerType.get_signless(1), vector.CombiningKind.OR, self.ir).result
 
 
 @dataclass(frozen=True)
@@ -326,20 +321,40 @@ def choose_int(condition: Bool, if_true: Int, if_false: Int) -> Int:
     return Int(arith.SelectOp(condition.ir, if_true.ir, if_false.ir).result, condition.kind)
 
 
-def sometimes(
-    condition: Bool, values: Sequence[Real | Int], change: Callable[[], Sequence[Real | Int]]
-) -> list[ir.Value]:
-    """The values, and where a lane has an element for which the condition holds, what `change` gives instead.
+Change = Callable[[Real, Sequence[ir.Value]], Sequence[ir.Value]]
 
-    `change` is built into a branch, and must itself keep the values of elements for which the condition does not hold.
+
+def sometimes(condition: Bool, x: Real, values: Sequence[ir.Value], change: Change) -> list[ir.Value]:
+    """The values; in lanes that have an element for which the condition holds, what `change(x, values)` gives instead.
+
+    `change` is built into a branch, and of a vector it gets one element after another in a loop: code for what is rare
+    is there once. It must itself keep the values of elements for which the condition does not hold.
     """
-    types = [v.ir.type for v in values]
-    branch = scf.IfOp(condition.any(), types, has_else=True)
+    branch = scf.IfOp(condition.any(), [v.type for v in values], has_else=True)
     with ir.InsertionPoint(branch.then_block):
-        scf.YieldOp([v.ir for v in change()])
+        if x.kind.shape is None:
+            scf.YieldOp(list(change(x, values)))
+        else:
+            scf.YieldOp(_one_by_one(x, values, change))
     with ir.InsertionPoint(branch.else_block):
-        scf.YieldOp([v.ir for v in values])
+        scf.YieldOp(list(values))
     return list(branch.results)
+
+
+def _one_by_one(x: Real, values: Sequence[ir.Value], change: Change) -> list[ir.Value]:
+    """`change` of each element of a one-dimensional vector, in a loop."""
+    kind = x.kind
+    scalar = Kind(kind.format, None, kind.constants)
+    index, at = ir.IndexType.get(), [ir.ShapedType.get_dynamic_size()]
+    (count,) = kind.shape or (1,)
+    first, last, step = (kind.constants.get(index, n) for n in (0, count, 1))
+    loop = scf.ForOp(first, last, step, list(values))
+    with ir.InsertionPoint(loop.body):
+        i, carried = loop.induction_variable, list(loop.inner_iter_args)
+        old = [vector.extract(v, [i], at) for v in carried]
+        new = change(Real(vector.extract(x.ir, [i], at), scalar), old)
+        scf.YieldOp([vector.insert(n, v, [i], at) for n, v in zip(new, carried, strict=True)])
+    return list(loop.results)
 
 
 # --- numbers as sums of two ---

@@ -7,6 +7,9 @@ in a branch, by the bits of 2/pi that matter (Payne and Hanek). So arguments of 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+from mlir import ir
 
 from . import tables
 from .exponential import kind_limit, rounded
@@ -30,14 +33,15 @@ def reduced(x: Real, *, bounded: bool = False) -> tuple[Int, Pair]:
     if bounded:
         return k.bits, r
     limit = _SUBTRACTED[name]
-    is_large = abs(x) > limit
 
-    def change() -> list[Int | Real]:
-        quadrant, far = _reduced_far(x)
-        chosen = choose_int(is_large, quadrant, k.bits)
-        return [chosen, choose(is_large, far.high, r.high), choose(is_large, far.low, r.low)]
+    def change(one: Real, near: Sequence[ir.Value]) -> list[ir.Value]:
+        quadrant, far = _reduced_far(one)
+        is_large, (bits, high, low) = abs(one) > limit, near
+        chosen = choose_int(is_large, quadrant, Int(bits, one.kind))
+        parts = (choose(is_large, a, Real(b, one.kind)) for a, b in ((far.high, high), (far.low, low)))
+        return [chosen.ir, *(part.ir for part in parts)]
 
-    quadrant, high_ir, low_ir = sometimes(is_large, [k.bits, r.high, r.low], change)
+    quadrant, high_ir, low_ir = sometimes(abs(x) > limit, x, [k.bits.ir, r.high.ir, r.low.ir], change)
     return Int(quadrant, x.kind), Pair(Real(high_ir, x.kind), Real(low_ir, x.kind))
 
 
