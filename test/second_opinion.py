@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -60,6 +61,17 @@ def isa_run(
 def refused(hsaco_path: str | os.PathLike[str], kernel: str) -> dict[int, str]:
     """The instructions that the runner says it cannot run: byte offset in the kernel -> its reason."""
     return dict(_runner().unsupported(os.fspath(hsaco_path), kernel))
+
+
+_FROM_ACCUMULATORS = re.compile(r"^\s*ds_write\w* v\d+, a(\d|\[)", re.MULTILINE)
+
+
+def misread(isa: str) -> str:
+    """What of this code the runner is known to read wrongly, without saying so; "" for nothing.
+
+    Found by moving the operands of each kind of instruction of an exact kernel to AGPRs, one kind at a time.
+    """
+    return "LDS writes from AGPRs store other registers in this runner" if _FROM_ACCUMULATORS.search(isa) else ""
 
 
 def _plain(array: np.ndarray) -> np.ndarray:

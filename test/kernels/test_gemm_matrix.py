@@ -11,6 +11,7 @@ from pathlib import Path
 import gemm_cases
 import numpy as np
 import pytest
+import second_opinion
 from gemm_cases import GemmCase
 from wave_mlir import sim
 from wave_mlir.compiler import driver
@@ -44,6 +45,8 @@ def _simulate(case: GemmCase, order: str = "forward") -> None:
 
 def _execute(case: GemmCase, isa_run: Callable[..., object], folder: Path, seeds: tuple[int, ...]) -> None:
     compiled = _compiled(case)
+    if reason := second_opinion.misread(compiled.isa):
+        pytest.xfail(reason)
     (kernel,) = compiled.kernels
     path = folder / "gemm.hsaco"
     path.write_bytes(compiled.hsaco)

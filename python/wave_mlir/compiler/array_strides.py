@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 from . import exprtext
+
+
+@runtime_checkable
+class _Tensor(Protocol):
+    """A tensor of torch."""
+
+    def stride(self) -> Sequence[int]: ...
+
 
 RUN_TIME = "?"
 """Stands for a stride given at run time among the expressions of declared ones."""
@@ -17,8 +26,8 @@ def element_strides(array: object) -> tuple[int, ...] | None:
     elements are not a whole number of elements apart.
     """
     shape = tuple(int(n) for n in getattr(array, "shape", ()))
-    if callable(stride := getattr(array, "stride", None)):  # torch
-        steps = tuple(int(s) for s in stride())
+    if isinstance(array, _Tensor):
+        steps = tuple(int(s) for s in array.stride())
     elif (in_bytes := getattr(array, "strides", None)) is not None:  # numpy
         size = int(getattr(array, "itemsize", 1))
         if any(s % size for s, n in zip(in_bytes, shape, strict=True) if n > 1):
