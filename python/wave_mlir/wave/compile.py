@@ -68,7 +68,7 @@ _REPLACED: dict[str, str] = {
     "multi_buffer_count": "loops are not pipelined in this version",
     "denorm_fp_math_f32": "denormals are kept",
     "waves_per_eu": "the compiler's own choice",
-    "use_buffer_ops": "global memory goes through 64-bit addresses in this version",
+    "use_buffer_ops": "global memory goes through buffer instructions wherever the offsets are proven to fit",
     "use_global_to_shared": "copies to LDS go through registers in this version",
     "linearize_shared_access": "addresses are always split into a uniform and a lane part",
     "scalarize_packed_math": "LLVM's choice",
