@@ -65,12 +65,25 @@ def test_topk(n: int, shapes: dict, k: int, dtype, array) -> None:
     check(kernel, {**subs(n), KD: k}, args, want)
 
 
-def test_waves_along_the_dim_are_refused() -> None:
-    divided = [*constraints({M: 1, N: 64}), tkw.WaveConstraint(N, BN / 2)]
+@pytest.mark.parametrize(("n", "waves"), [(128, 2), (500, 4), (70, 2), (256, 1)])
+@pytest.mark.parametrize("block", [True, False])
+def test_cumsum_over_waves(n: int, waves: int, block: bool) -> None:
+    divided = [*constraints({M: 1, N: BN / waves}), tkw.WaveConstraint(N, BN / waves)]
 
     @tkw.wave(divided)
-    def scan(a: tkl.Memory[M, N, GLOBAL, tkl.f32], c: tkl.Memory[M, N, GLOBAL, tkl.f32]):
-        tkw.write(tkw.cumsum(tkw.read(a), dim=N), c)
+    def scan(a: tkl.Memory[M, N, GLOBAL, tkl.i32], c: tkl.Memory[M, N, GLOBAL, tkl.i32]):
+        tkw.write(tkw.cumsum(tkw.read(a), dim=N, block=block), c)
+
+    a = np.random.default_rng(n).integers(-9, 9, (6, n)).astype(np.int32)
+    check(scan, {**subs(n), M: 6, BM: 2}, [a, np.zeros_like(a)], {1: a.cumsum(1).astype(np.int32)})
+
+
+def test_topk_over_waves_is_refused() -> None:
+    divided = [*constraints({M: 1, N: 64}), tkw.WaveConstraint(N, BN / 2), tkw.TilingConstraint(KD)]
+
+    @tkw.wave(divided)
+    def best(a: tkl.Memory[M, N, GLOBAL, tkl.f32], c: tkl.Memory[M, KD, GLOBAL, tkl.f32]):
+        tkw.write(tkw.topk(tkw.read(a), KD, N)[0], c)
 
     with pytest.raises(CompileError, match=r"test_scans.py:\d+:\d+.*give one wave all of (it|the dim)"):
-        compiled(scan, {M: 13, N: 128, BM: 4, BN: 128})
+        compiled(best, {M: 13, N: 128, BM: 4, BN: 128, KD: 2})

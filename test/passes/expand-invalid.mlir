@@ -101,21 +101,6 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
 
 // -----
 
-// Lanes exchange in steps of powers of two; a scan over waves would need LDS.
-#three = #wave.layout<[M = 3], lane = [3 : M * 1]>
-#waves = #wave.layout<[M = 128], lane = [64 : M * 1], wave.x = [2 : M * 64]>
-module attributes {wave.form = "staged", wave.target = "gfx942"} {
-  wave.kernel @k() symbols {M = 128, T = 4} constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>,
-      #wave.hardware<threads_per_wave = 64>] {
-    %x = wave.register 1.0 : !wave.tile<[M], f32, #waves>
-    // expected-error@+1 {{a cumsum along a dim that waves divide has no lowering; give one wave all of the dim}}
-    %s = wave.cumsum %x along M : !wave.tile<[M], f32, #waves>
-    wave.return
-  }
-}
-
-// -----
-
 #three = #wave.layout<[M = 3], lane = [3 : M * 1]>
 module attributes {wave.form = "staged", wave.target = "gfx942"} {
   wave.kernel @k() symbols {M = 3} constraints [#wave.hardware<threads_per_wave = 64>] {

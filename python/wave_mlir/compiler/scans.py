@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
-from wave_mlir.dialect import Expr, Layout
+from wave_mlir.dialect import Expr, Layout, MemoryType
 from wave_mlir.dialect import wave as ops
 
 from .diagnostics import PassError
@@ -56,7 +56,7 @@ class Scan:
         self.add: Callable[[ir.Value, ir.Value], ir.Value]
 
     def run(self, registers: list[ir.Value]) -> list[ir.Value]:
-        """The sums up to each element. Raises PassError where waves divide the dim, or lanes not by a power of two."""
+        """The sums up to each element. Raises PassError where lanes divide the dim not by a power of two."""
         self.add = combiner("sum", registers[0].type.element_type)
         sums, totals = list(registers), list(registers)
         for digit in self.digits:
@@ -65,9 +65,7 @@ class Scan:
             elif digit.source == "lane":
                 self._lanes(digit, sums, totals)
             else:
-                raise PassError(
-                    self.op, "a cumsum along a dim that waves divide has no lowering; give one wave all of the dim"
-                )
+                self._waves(digit, sums, totals)
         return sums
 
     def _registers(self, digit: Digit, sums: list[ir.Value], totals: list[ir.Value]) -> None:
@@ -112,11 +110,60 @@ class Scan:
             step *= 2
         return before, whole
 
+    def _waves(self, digit: Digit, sums: list[ir.Value], totals: list[ir.Value]) -> None:
+        """The same among waves: each writes its total to LDS and reads those of the others."""
+        done: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}
+        for number, total in enumerate(list(totals)):
+            if total not in done:
+                done[total] = self._wave_group(digit, total)
+            before, whole = done[total]
+            sums[number] = self.add(before, sums[number])
+            totals[number] = whole
+
+    def _wave_group(self, digit: Digit, total: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """(sum of the waves before, sum of all of them)."""
+        size = self.info.block_waves[0] * self.info.block_waves[1] * self.info.block_waves[2]
+        shape = [Expr.constant(size), Expr.constant(self.info.wave_size)]
+        memory = MemoryType.get(shape, total.type.element_type, "shared")
+        with ir.InsertionPoint.at_block_begin(_entry_of(self.op)):
+            buffer = ir.Operation.create("wave.allocate", [memory]).results[0]
+        own = Expr.symbol(digit.source)
+        place = own // digit.at % digit.extent
+        self._access("wave.write", [total, buffer], [], self._row(digit, own))
+        zero = constant(total.type, 0)
+        before, whole = zero, None
+        for number in range(digit.extent):
+            row = self._row(digit, own + (number - place) * digit.at)
+            part = self._access("wave.read", [buffer], [total.type], row)
+            is_before = lane_mask(place.gt(number), self.info)
+            before = self.add(before, arith.SelectOp(is_before, part, zero).result)
+            whole = part if whole is None else self.add(whole, part)
+        return before, whole
+
+    def _row(self, digit: Digit, at: Expr) -> list[Expr]:
+        """Where a total is: the wave's number in the workgroup, with `at` along the digit's axis, and the lane."""
+        x, y, z = (at if digit.source == f"wave.{n}" else Expr.symbol(f"wave.{n}") for n in "xyz")
+        counts = self.info.block_waves
+        return [(x + counts[0] * (y + counts[1] * z)).simplify(self.info.facts), Expr.symbol("lane")]
+
+    def _access(self, name: str, operands: list[ir.Value], results: list[ir.Type], index: list[Expr]):
+        sizes = ir.DenseI32ArrayAttr.get([1] * len(operands) + [0, 0, 0])
+        attributes = {"index": ir.ArrayAttr.get(index), "operandSegmentSizes": sizes}
+        made = ir.Operation.create(name, results, operands, attributes)
+        return made.results[0] if results else None
+
     def _shifted(self, digit: Digit, value: ir.Value, step: int, zero: ir.Value) -> ir.Value:
         """The value of the lane `step` before in the cluster, 0 where there is none."""
         moved = ops.ShuffleOp(ops.ShuffleMode.Up, value, digit.at * step, self.info.wave_size).result
         place = Expr.symbol("lane") // digit.at % digit.extent
         return arith.SelectOp(lane_mask(place.ge(step), self.info), moved, zero).result
+
+
+def _entry_of(op: ir.Operation) -> ir.Block:
+    """The body of the kernel around an op."""
+    while op.name != "wave.kernel":
+        op = op.parent.operation
+    return op.regions[0].blocks[0]
 
 
 def lane_mask(predicate: Expr, info: KernelInfo) -> ir.Value:

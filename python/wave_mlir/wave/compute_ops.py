@@ -171,8 +171,8 @@ def min(
     return _reduce("min", src, acc, dim, block)
 
 
-def cumsum(src: Value, acc: Value | None = None, dim: sympy.Symbol | None = None) -> Value:
-    """Sums up to each element along `dim`, plus `acc`."""
+def cumsum(src: Value, acc: Value | None = None, dim: sympy.Symbol | None = None, block: bool = False) -> Value:
+    """Sums up to each element along `dim`, plus `acc`; over all waves that divide the dim, with `block` or without."""
     trace = current("cumsum")
     value = want_value(src, "cumsum")
     name = value.dims[-1] if dim is None else trace.dim(dim, "cumsum")
