@@ -1,9 +1,9 @@
 """`wave`: compile, run and report on kernels.
 
-    wave compile FILE.mlir [--emit FORM|llvm|isa|obj|hsaco] [-o OUT] [--set M=1024 ...] [--report]
-    wave run FILE.mlir [--set M=100 ...] [--seed N] [--isa [--order O] [--trace OUT.json]]
+    wave compile FILE.mlir|FILE.py[:KERNEL] [--emit FORM|llvm|isa|obj|hsaco] [-o OUT] [-D M=1024 ...] [--report]
+    wave run FILE.mlir|FILE.py[:KERNEL] [-D M=100 ...] [--seed N] [--isa [--order O] [--trace OUT.json]]
     wave run FILE.s|FILE.hsaco [--set M=100 ...] [--seed N] [--order O] [--trace OUT.json]
-    wave report FILE.mlir|FILE.s|FILE.hsaco [--json]
+    wave report FILE.mlir|FILE.py[:KERNEL]|FILE.s|FILE.hsaco [-D M=1024 ...] [--json]
     wave cache list|stats|clear
 
 Errors are located and end with exit code 1, an interrupt with 130; a file is written whole or not at all.
@@ -22,6 +22,8 @@ from typing import NoReturn
 from wave_mlir import report
 from wave_mlir.compiler import driver, forms, outputs
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
+
+from . import wave_python
 
 _BINARY = ("obj", "hsaco")
 _LARGEST_VALUE = 2**63 - 1
@@ -78,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument("--timing", action="store_true", help="print seconds by step to stderr")
     build.set_defaults(command=_compile)
     run = commands.add_parser("run", help="compile, run in the simulator on generated data, and check the result")
-    _add_input(run, "module (.mlir), or machine code (.s, .hsaco) with its .json beside it")
+    _add_input(run, "module (.mlir), Python (.py or .py:KERNEL), or machine code (.s, .hsaco) with its .json beside it")
     run.add_argument("--seed", type=_seed, default=0, help="seed of the generated data and of the order (default: 0)")
     run.add_argument("--isa", action="store_true", help="run the machine code, not the simulator")
     run.add_argument(
@@ -98,13 +100,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_input(parser: argparse.ArgumentParser, what: str = "module (.mlir)") -> None:
+def _add_input(
+    parser: argparse.ArgumentParser, what: str = "module (.mlir), or Python (.py or .py:KERNEL)"
+) -> None:
     parser.add_argument("file", metavar="FILE", help=what)
     parser.add_argument("--kernel", help="the kernel to take (default: all)")
     parser.add_argument("--target", help="chip, instead of the module's")
     parser.add_argument(
-        "--set", dest="symbols", metavar="NAME=VALUE", action="append", default=[], type=_assignment,
-        help="value of a symbol; may be given several times",
+        "-D", "--set", dest="symbols", metavar="NAME=VALUE", action="append", default=[], type=_assignment,
+        help="value of a symbol (of a kernel in Python also shared or global); may be given several times",
     )  # fmt: skip
 
 
@@ -114,8 +118,10 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _assignment(text: str) -> tuple[str, int]:
+def _assignment(text: str) -> tuple[str, int | str]:
     name, equals, value = text.partition("=")
+    if name and value in wave_python.SPACES:
+        return name.strip(), value
     if not (name and equals and value.lstrip("-").isdigit()):
         raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE with an integer value")
     if abs(int(value)) > _LARGEST_VALUE:
@@ -124,18 +130,19 @@ def _assignment(text: str) -> tuple[str, int]:
 
 
 def _compile_input(options: argparse.Namespace, until: str, *, debug: bool = False) -> driver.Compiled:
-    symbols = dict(options.symbols)
-    module = driver.parse(options.file, is_file=True)
-    return driver.compile_module(
-        module, options.target, symbols, kernel=options.kernel, until=until, debug=debug
-    )  # fmt: skip
+    module, symbols, kernel = wave_python.read_module(
+        options.file, options.target, dict(options.symbols), options.kernel
+    )
+    if wave_python.is_python(options.file):
+        symbols = {}  # they are in the traced program
+    return driver.compile_module(module, options.target, symbols, kernel=kernel, until=until, debug=debug)
 
 
 def _compile(options: argparse.Namespace) -> int:
     wanted = options.emit
     if wanted in _BINARY and not options.output and not (options.report or options.json):
         raise _failure(options.file, f"{wanted} is binary; name a file with -o")
-    if options.output and Path(options.output).resolve() == Path(options.file).resolve():
+    if options.output and Path(options.output).resolve() == Path(wave_python.split(options.file)[0]).resolve():
         raise _failure(options.file, "the output would take the place of the input; name another file with -o")
     until = wanted if wanted in forms.FORMS else "gpu"
     compiled = _compile_input(options, until, debug=options.debug)
@@ -166,7 +173,7 @@ def _statistics(isa: str, as_json: bool) -> str:
 
 
 def _report(options: argparse.Namespace) -> int:
-    if Path(options.file).suffix == ".mlir":
+    if Path(options.file).suffix == ".mlir" or wave_python.is_python(options.file):
         sys.stdout.write(_statistics(_compile_input(options, "gpu").isa, options.json))
         return 0
     made = report.analyze_file(options.file)

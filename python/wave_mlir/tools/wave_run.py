@@ -19,7 +19,7 @@ from wave_mlir.compiler.array_strides import RUN_TIME, element_strides, span
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
 from wave_mlir.sim.dtypes import dtype_named
 
-from . import wave_isa
+from . import wave_isa, wave_python
 from .wave_isa import Choices
 
 _REFERENCE = "wave_mlir.sim.reference"
@@ -32,7 +32,7 @@ LARGEST = 4
 def run_file(
     path: str,
     target: str | None,
-    symbols: Mapping[str, int],
+    symbols: Mapping[str, int | str],
     kernel: str | None,
     seed: int,
     machine: Choices | None = None,
@@ -45,13 +45,13 @@ def run_file(
         if target:
             message = f"machine code is for one target; compile the module again for {target}"
             raise CompileError([Diagnostic("error", path, message)])
-        return _run_machine_code(path, symbols, kernel, seed, machine or Choices(seed=seed))
+        return _run_machine_code(path, wave_python.integers(path, symbols), kernel, seed, machine or Choices(seed=seed))
     if machine is not None and machine.trace:
         outputs.check_can_write(machine.trace)
-    module = driver.parse(path, is_file=True)
+    module, values, kernel = wave_python.read_module(path, target, symbols, kernel)
     source = str(module)
     form = forms.form_of(module.operation)
-    static, dynamic = _split_symbols(module, symbols)
+    static, dynamic = _split_symbols(module, values)
     compiled = driver.compile_module(module, target, static, kernel=kernel, debug=machine is not None)
     failed = False
     _check_trace(path, machine, compiled.kernels)

@@ -178,6 +178,7 @@ class CompiledKernel:
 
     def __init__(self, kernel: WaveKernel, options: WaveCompileOptions) -> None:
         self._kernel = kernel
+        self.options = options
         self.name = options.func_name or kernel.name
         module = kernel.trace(options.subs, options.dynamic_symbols, options.target, self.name)
         if options.use_fast_math:
