@@ -89,6 +89,27 @@ def test_run_time_sizes(dtype: DataType, space: sympy.Symbol, dynamic: tuple, va
     np.testing.assert_array_equal(c, want)
 
 
+@pytest.mark.parametrize("k", [0, 8, 45, 64])
+def test_run_time_sums_of_computed_operands(k: int) -> None:
+    """Operands that are not 0 beyond K: the loop over whole tiles and the one over the rest add the same points."""
+
+    @tkw.wave(constraints(waves=(2, 2)))
+    def gemm(
+        a: tkl.Memory[M, K, SPACE, tkl.f16],
+        b: tkl.Memory[N, K, SPACE, tkl.f16],
+        c: tkl.Memory[M, N, GLOBAL, tkl.f32],
+    ):
+        @tkw.iterate(K, init_args=[tkl.Register[M, N, tkl.f32](0.0)])
+        def loop(acc):
+            return tkw.mma(tkw.read(a) + 1.0, tkw.read(b) - 2.0, acc)
+
+        tkw.write(loop, c)
+
+    a, b = integers((50, k), tkl.f16), integers((40, k), tkl.f16, 1)
+    want = product(a.astype(np.float32) + 1, b.astype(np.float32) - 2).astype(np.float32)
+    run(gemm, {**tiles(32, 32, 32), M: 50, N: 40}, [a, b], want, dynamic=[K], machine=True)
+
+
 @pytest.mark.parametrize("size", [(40, 50, 60), (40, 56, 64)], ids=str)
 def test_run_time_columns(size: tuple[int, int, int]) -> None:
     """B[K, N]: rows of run-time length N, walked along K of known size."""
