@@ -32,8 +32,16 @@ def _runner() -> ModuleType:
     for folder in (named, named / "isa"):
         if (folder / "run_hsaco.py").is_file():
             sys.path.insert(0, str(folder.resolve()))
+            _share_package_test()
             return importlib.import_module("run_hsaco")
     raise RuntimeError(f"{VARIABLE} names {named}, which has no run_hsaco.py")
+
+
+def _share_package_test() -> None:
+    """The runner imports `test.…` of the repository that it stands on; pytest has made our tests the package `test`."""
+    ours, repository = sys.modules.get("test"), os.environ.get("TINYGRAD_REPO")
+    if ours is not None and repository:
+        ours.__path__ = [*getattr(ours, "__path__", ()), os.path.join(repository, "test")]
 
 
 def isa_run(

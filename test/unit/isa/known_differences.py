@@ -248,7 +248,7 @@ _GUARDS: dict[str, Callable[[Type, str], list[str]]] = {
     "low half": lambda t, x: _masked(x, 0xFFFF),
     "15 bits": lambda t, x: _masked(x, 0x7FFF) if t.bits == 32 else [],
     "23 bits": lambda t, x: _masked(x, 0x7FFFFF),
-    "no NaN halves": lambda t, x: _masked(x, 0xBF7FBF7F) if t.cls == "b" else [],
+    "no NaN halves": lambda t, x: _masked(x, 0xBF7FBF7F) if t.cls == "b" and _is_vector(x) else [],
     "30 bits": lambda t, x: [f"s_lshr_b32 {name}, {name}, 2" for name in _parts(x)],
     "31 bits": lambda t, x: _masked(x, 0x7FFFFFFF) if t.cls != "f" else [],
     "4 bits": lambda t, x: _masked(x, 15) if t.cls != "f" else [],
