@@ -46,6 +46,7 @@ def run(
         Variant(causal=True),
         Variant(causal=True, window=9),
         Variant(bias=True),
+        Variant(soft_cap=2.0),
     ],
     ids=str,
 )

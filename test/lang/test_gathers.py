@@ -153,9 +153,7 @@ def test_atomics(kind: str, name: str, lds: bool) -> None:
 
 
 def test_scatter_outside_is_dropped() -> None:
-    mapping = tkw.IndexMapping(
-        2, inputs={M: ROW, N: COL}, outputs={R: D0, N: COL}, dynamic_val_mappings={M: ROW}
-    )
+    mapping = tkw.IndexMapping(2, inputs={M: ROW, N: COL}, outputs={R: D0, N: COL}, dynamic_val_mappings={M: ROW})
 
     @tkw.wave(constraints())
     def kernel(

@@ -119,7 +119,7 @@ def test_mistakes(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bindings", "message"), [({m: M, N: M * 2}, "both are symbols"), ({m: N}, "iterator m is bound to two dims")]
+    ("bindings", "message"), [({m: M, n: 4}, "a symbol for a dim"), ({m: N}, "iterator m is bound to two dims")]
 )
 def test_bindings(bindings: dict, message: str) -> None:
     @tkw.wave([*BOUND, tkw.IteratorBindings(bindings)])

@@ -145,6 +145,41 @@ def test_symbol_bound_to_a_workgroup_position() -> None:
     check(kernel, subs, [np.zeros((2, 3, 8, 64), np.int32)], {0: want})
 
 
+def test_iterators_of_dims_that_are_expressions() -> None:
+    """A convolution along one dim as a GEMM, rows of outputs by columns of (tap, channel); the default MMA kind."""
+    b, w, c, taps, f, out_w = (getattr(tkl.sym, n) for n in ("B", "W", "C", "TAPS", "F", "OUT_W"))
+    m, k, n = tkl.sym.m, tkl.sym.k, tkl.sym.n
+    rows, columns = b * (w - taps + 1), taps * c
+
+    @tkw.wave(
+        [
+            tkw.WorkgroupConstraint(rows, 32, 0),
+            tkw.WorkgroupConstraint(f, 32, 1),
+            tkw.TilingConstraint(columns, 16),
+            tkw.HardwareConstraint(64),
+            tkw.IteratorBindings({m: rows, k: columns, n: f}),
+        ]
+    )
+    def conv(
+        x: tkl.Memory[b, w, c, GLOBAL, tkl.f16],
+        we: tkl.Memory[f, taps, c, GLOBAL, tkl.f16],
+        out: tkl.Memory[b, out_w, f, GLOBAL, tkl.f32],
+    ):
+        @tkw.iterate(columns, init_args=[tkl.Register[rows, f, tkl.f32](0.0)])
+        def loop(acc):
+            taken = tkw.read(x, source=(m // out_w, m % out_w + k // c, k % c), target=(m, k))
+            return tkw.mma(taken, tkw.read(we, source=(n, k // c, k % c), target=(n, k)), acc)
+
+        tkw.write(loop, out, source=(m, n), target=(m // out_w, m % out_w, n))
+
+    x = RNG.integers(-3, 3, (3, 11, 8)).astype(np.float16)
+    we = RNG.integers(-3, 3, (20, 4, 8)).astype(np.float16)
+    windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.float32), 4, axis=1)
+    want = np.einsum("bwct,ftc->bwf", windows, we.astype(np.float32))
+    subs = {b: 3, w: 11, c: 8, taps: 4, f: 20, out_w: 8}
+    check(conv, subs, [x, we, np.zeros_like(want)], {2: want})
+
+
 @pytest.mark.parametrize("bound", [3, 64, 0])
 def test_read_with_bounds(bound: int) -> None:
     @tkw.wave([tkw.WorkgroupConstraint(M, 1, 0), tkw.HardwareConstraint(64, vector_shapes={M: 0, N: 64})])

@@ -13,7 +13,7 @@ from wave_mlir.lang.dtypes import DataType, i1, i32, index
 from wave_mlir.lang.symbols import ExprLike, index_symbol, is_condition
 
 from . import source
-from .constraints import GenericDot, MmaLike
+from .constraints import GenericDot, MmaLike, MMAType
 from .dot import dot
 from .elementwise import binary, broadcast_to, cast, common_dims, without
 from .regions import as_index
@@ -42,10 +42,12 @@ def scalar(value: Number | ExprLike | Value, dtype: DataType) -> Value:
 
 def _mma_kind(trace: Trace, mma_type: MmaLike | None, lhs: Value, rhs: Value) -> str:
     chosen = trace.default_mma if mma_type is None else mma_type
-    if chosen is None:
-        raise source.error("mma: no MMA kind; give HardwareConstraint(…, mma_type=MMAType.…) or mma(…, mma_type=…)")
     name = getattr(chosen, "name", str(chosen))
     try:
+        if chosen is None and lhs.dtype.bits != 16:
+            return trace.target.default_mma(lhs.dtype.mlir).name
+        if chosen is None:  # the language's own default, for operands of 16 bits
+            name = MMAType["F32_16x16x16_F16"].name
         return resolve_alias(trace.target, name, lhs.dtype.mlir, rhs.dtype.mlir).name
     except TargetError as error:
         raise source.error(f"mma: {error}") from None

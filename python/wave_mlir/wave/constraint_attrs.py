@@ -39,8 +39,9 @@ class ConstraintWriter:
 
     def _bind_iterators(self, item: c.IteratorBindings) -> None:
         for iterator, dim in item.bindings.items():
-            if not isinstance(iterator, sympy.Symbol) or not isinstance(dim, sympy.Symbol):
-                raise source.error(f"IteratorBindings({{{iterator}: {dim}}}): both are symbols: {{m: M}}", self.where)
+            if not isinstance(iterator, sympy.Symbol) or not isinstance(dim, sympy.Expr) or dim.is_number:
+                message = f"IteratorBindings({{{iterator}: {dim}}}): a symbol for a dim: {{m: M}}"
+                raise source.error(message, self.where)
             if self.trace.bound_iterators.setdefault(iterator, dim) != dim:
                 raise source.error(f"IteratorBindings: iterator {iterator} is bound to two dims", self.where)
 

@@ -43,7 +43,7 @@ def mapping_of(
             coordinates[dim] = expression.subs(named, simultaneous=True)
     own = {trace.bound_iterators[s]: named[s] for s in iterators}
     tile = {dim: iterator for dim, iterator in own.items()}
-    positions = tuple(_positions(what, value, own) for value in dynamic)
+    positions = tuple(_positions(trace, what, value, own) for value in dynamic)
     inputs, outputs = (coordinates, tile) if what == "read" else (tile, coordinates)
     return IndexMapping(len(iterators), inputs, outputs, positions), tuple(dynamic)  # type: ignore[arg-type]
 
@@ -73,9 +73,11 @@ def _check_known(trace: Trace, what: str, expression: sympy.Basic, named: dict) 
             )
 
 
-def _positions(what: str, value: Value, own: dict[sympy.Symbol, sympy.Symbol]) -> dict[sympy.Symbol, sympy.Symbol]:
+def _positions(
+    trace: Trace, what: str, value: Value, own: dict[sympy.Expr, sympy.Symbol]
+) -> dict[sympy.Expr, sympy.Symbol]:
     """Which element of a dynamic value belongs to a point: its dims are dims of the tile."""
-    by_name = {dim.name: dim for dim in own}
+    by_name = {trace.dim(dim, what): dim for dim in own}
     missing = [d for d in value.dims if d not in by_name]
     if missing:
         raise source.error(

@@ -42,7 +42,7 @@ class Trace:
         """Dims whose tile in a workgroup has one element."""
         self.launch_values: dict[str, Expr] = {}
         """Sizes at the launch of dims that only a tensor's physical shape gives."""
-        self.bound_iterators: dict[sympy.Symbol, sympy.Symbol] = {}
+        self.bound_iterators: dict[sympy.Symbol, sympy.Expr] = {}
         """Iterators that IteratorBindings names, and their dims."""
         self.mma_kinds: list[str] = []
         self.default_mma: object = None
