@@ -68,7 +68,7 @@ def test_opcheck(gemm: TorchOp, scale: TorchOp, name: str) -> None:
     assert set(found.values()) == {"SUCCESS"} and len(found) == 4
 
 
-@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.slow)])
 def test_torch_compile(gemm: TorchOp, backend: str) -> None:
     """One graph, without breaks; the kernel's result is used by other operations in it."""
 
