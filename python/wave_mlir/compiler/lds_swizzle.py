@@ -108,13 +108,12 @@ def buffer_of(info: KernelInfo, allocate: ir.Operation) -> Buffer | None:
 
 
 def candidates(buffer: Buffer, spare_bytes: int) -> list[RowLayout]:
-    """Layouts worth a try, simple ones first. `spare_bytes`: LDS that padding may take."""
+    """Layouts worth a try, likely ones first. `spare_bytes`: LDS that padding may take."""
     chunk = CHUNK_BYTES // buffer.element_bytes
     found = [RowLayout(chunk)]
-    phases = 2
-    while buffer.columns % (phases * chunk) == 0 and phases <= 16:
-        found += [RowLayout(chunk, phases, rows) for rows in (1, 2, 4, 8)]
-        phases *= 2
+    for phases in (8, 4, 16, 2):
+        if buffer.columns % (phases * chunk) == 0:
+            found += [RowLayout(chunk, phases, rows) for rows in (1, 2, 4, 8)]
     rows = int(np.prod(buffer.extents[:-1]))
     if rows * chunk * buffer.element_bytes <= spare_bytes:
         found.append(RowLayout(chunk, pad=chunk))
