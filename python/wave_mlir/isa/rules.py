@@ -193,6 +193,8 @@ def _check_signs(op: Opcode, encoding: str, sources: list[tuple[Type, str]]) -> 
         if text.startswith("sext("):
             if encoding != "sdwa" or _is_float(type) or op.name == "v_cndmask_b32":
                 raise ValueError(f"{text}: only integers of SDWA are extended with sext()")
+        elif sign and constants.is_constant(text.strip("-|")) and op.format in _SHORT and _is_float(type):
+            continue  # folded
         elif sign and not _takes_signs(op, encoding, type):
             raise ValueError(f"{text}: this operand of {op.name} takes no sign or magnitude")
         elif "|" in text and op.name.startswith("v_div_scale"):
