@@ -14,6 +14,7 @@ UNREACHABLE = {
     "the position of a dynamic value is an expression": "the syntax and the Python class make expressions only",
     "a stride is an expression or unknown": "the syntax and the Python class make expressions only",
     "one extent and one clip a dim are needed": "the syntax and the Python class give each dim one",
+    "no tiling constraint says how a loop walks dim": "wave-bind-symbols says so first, at the loop",
     "an atomic … is of integers": "the verifier of wave.atomic comes first",
     "… does not apply to …; cast the operands first": "the type constraints of the ops see to it",
 }
