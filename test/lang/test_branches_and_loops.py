@@ -322,6 +322,6 @@ def test_split_barriers_and_other_hints() -> None:
         tkw.write(y + tkw.read(buffer, mapping=other), c)
 
     a = ints(128)
-    with pytest.warns(UserWarning, match=r"test_control.py:\d+: debug_log of twice records nothing"):
+    with pytest.warns(UserWarning, match=r"test_branches_and_loops.py:\d+: debug_log of twice records nothing"):
         made = check(kernel, {M: 128}, [a, np.zeros_like(a)], {1: a * 2 + np.roll(a, 64)})
     assert made.ir("gpu").count("amdgpu.lds_barrier") == 1

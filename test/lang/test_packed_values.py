@@ -132,5 +132,5 @@ def test_one_element_has_no_other_width() -> None:
     def kernel(c: tkl.Memory[M, GLOBAL, tkl.i16]):
         tkw.write(tkw.bitcast(tkw.scalar(1.0, tkl.f32), tkl.i16), c)
 
-    with pytest.raises(CompileError, match=r"test_packed.py:\d+:\d+: error: bitcast: one element of f32"):
+    with pytest.raises(CompileError, match=r"test_packed_values.py:\d+:\d+: error: bitcast: one element of f32"):
         kernel.trace({M: 64})

@@ -39,21 +39,6 @@ def accumulator_of_wrong_dtype():
     compile_(gemm)
 
 
-@mistake("mma: no MMA kind; give HardwareConstraint(…, mma_type=MMAType.…) or mma(…, mma_type=…)")
-def mma_without_a_kind():
-    """mma without any MMA kind."""
-
-    @tkw.wave([*GEMM[:-1], tkw.HardwareConstraint(64, vector_shapes={M: 16, N: 16, K: 16})])
-    def gemm(a: A, b: BT, c: C):
-        @tkw.iterate(K, init_args=[tkl.Register[M, N, tkl.f32](0.0)])
-        def loop(acc):
-            return tkw.mma(tkw.read(a), tkw.read(b), acc)  # <- here
-
-        tkw.write(loop, c)
-
-    compile_(gemm)
-
-
 @mistake("write: a tile of f32 into memory y of f16; convert it: tkw.cast(x, tkl.f16)")
 def write_of_another_dtype():
     """A tile of f32 written into memory of f16."""

@@ -82,7 +82,7 @@ def link(obj: bytes) -> bytes:
 
 
 class _Image:
-    """The shared object while it is laid out; an address exceeds the file offset by a page per segment before."""
+    """The shared object while it is laid out; addresses exceed file offsets by a page per segment begun in one."""
 
     def __init__(self, source: Object):
         self.source = source
@@ -123,11 +123,14 @@ class _Image:
 
     def place(self) -> None:
         """Give every loaded section its offset and address, and fill the dynamic section."""
+        bias = 0
         for number, (_, members) in enumerate(self.segments):
+            if number and (len(self.data) + bias) % _PAGE:  # a page of its own, unless the one before is full
+                bias += _PAGE
             for section in members:
                 self.data += bytes(-len(self.data) % section.align)
                 section.offset = len(self.data)
-                section.address = section.offset + number * _PAGE
+                section.address = section.offset + bias
                 self.data += section.data
         self.padding.size = -self.padding.address % _PAGE
         symbols, gnu, hashes, strings = self.tables
@@ -229,7 +232,7 @@ class _Image:
             first, last = members[0], members[-1]
             start = 0 if number == 0 else first.offset
             end = last.offset + len(last.data)
-            address = start + number * _PAGE
+            address = 0 if number == 0 else first.address
             in_memory = last.address + (last.size or len(last.data)) - address
             rows.append((_PT_LOAD, access, start, address, end - start, in_memory, _PAGE))
         dynamic = self.dynamic

@@ -7,5 +7,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_names_of_test_files_differ() -> None:
-    names = Counter(path.name for path in ROOT.rglob("*.py") if path.name != "conftest.py" and "Inputs" not in path.parts)
+    files = [path for path in ROOT.rglob("*.py") if path.name != "conftest.py" and "Inputs" not in path.parts]
+    names = Counter(path.name for path in files)
     assert [name for name, count in names.items() if count > 1] == []
