@@ -66,6 +66,7 @@ KNOWN = (
     Known(r"ds_add_rtn_f64", "it returns 0"),
     Known(r"\w+_dpp .*[-|]v", "it leaves out signs of what DPP moves"),
     Known(r"v_frexp_\w+_dpp .*bound_ctrl", "of the 0 that bound_ctrl reads: see below"),
+    Known(r"v_mad_[iu]32_[iu]16 .*op_sel:\[[01],[01],(1|0,1)", "it takes halves of the 32 bits of the sum, too"),
     # Values guarded, before.
     Known(r"v_\w+_[iu]24", "it multiplies more than 24 bits", ("23 bits",)),
     Known(r"v_cvt_pk_[iu]16_[iu]32", "it cuts bits off; LLVM's clamps rely on saturation", ("15 bits",)),
