@@ -165,7 +165,7 @@ def main() -> None:
     parser.add_argument("--pattern", default="*")
     parser.add_argument("--repeats", type=int, default=2)
     arguments = parser.parse_args()
-    os.environ["WAVE_CACHE_ON"] = "0"  # the peer's switch, and ours
+    os.environ["WAVE_CACHE_ON"] = os.environ["WAVE_CACHE"] = "0"  # the peer's switch, and ours
     ours = arguments.side == "ours"
     if ours:
         import wave_mlir.compat  # noqa: F401  answers imports of wave_lang

@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from generated_page import write_or_compare
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "dialect.md"
 TOPICS = {
@@ -97,17 +99,5 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def main(arguments: list[str]) -> int:
-    """Write or compare."""
-    text = page()
-    if "--write" in arguments:
-        PAGE.write_text(text, encoding="utf-8")
-        return 0
-    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        print("docs/dialect.md is stale: run `make docs`")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_or_compare(PAGE, page(), sys.argv[1:]))

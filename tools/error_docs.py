@@ -14,6 +14,8 @@ import textwrap
 from itertools import groupby
 from pathlib import Path
 
+from generated_page import write_or_compare
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "errors.md"
 HEADER = """# Mistakes, and what the compiler says
@@ -48,17 +50,5 @@ def page() -> str:
     return "".join(parts).rstrip() + "\n"
 
 
-def main(arguments: list[str]) -> int:
-    """Write or compare."""
-    text = page()
-    if "--write" in arguments:
-        PAGE.write_text(text, encoding="utf-8")
-        return 0
-    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        print("docs/errors.md is stale; run python tools/error_docs.py --write")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_or_compare(PAGE, page(), sys.argv[1:]))

@@ -11,6 +11,7 @@ import inspect
 import sys
 from pathlib import Path
 
+from generated_page import write_or_compare
 from wave_mlir.compiler.forms import FORMS
 from wave_mlir.compiler.pass_options import options_of
 from wave_mlir.compiler.pass_registry import Pass, load_pass, pass_names
@@ -51,17 +52,5 @@ def page() -> str:
     return HEADER + "\n".join(section(name, load_pass(name)) for name in order())
 
 
-def main(arguments: list[str]) -> int:
-    """Write or compare."""
-    text = page()
-    if "--write" in arguments:
-        PAGE.write_text(text, encoding="utf-8")
-        return 0
-    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        print("docs/passes.md is stale: run `make docs`")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_or_compare(PAGE, page(), sys.argv[1:]))
