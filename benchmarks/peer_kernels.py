@@ -68,7 +68,6 @@ def jobs() -> Iterator[tuple[str, Callable[[int], tuple]]]:
     yield "gemm 128x128x64", blocks(128, 128, 64)
     yield "gemm 128x64x32, 32x32 MMA", blocks(128, 64, 32, tall)
     yield "gemm f8 64x64x64", blocks(64, 64, 64, MMAType.F32_16x16x32_F8, torch.float8_e4m3fnuz)
-    yield "gemm i8 64x64x64", blocks(64, 64, 64, MMAType.I32_16x16x32_I8, torch.int8)
     yield "gemm, sizes at run time", blocks(64, 64, 32, dynamic=(True, True, True))
     yield (
         "gemm, transposed operands",
@@ -92,24 +91,25 @@ def jobs() -> Iterator[tuple[str, Callable[[int], tuple]]]:
     yield (
         "attention, grouped queries",
         lambda i: template("gqa_vanilla_attention").get_gqa_bshd_attention_kernel(
-            attention_shape(num_kv_heads=2, query_seq_len=128 * (1 + i), kv_seq_len=64 * (2 + i)), (tall, tall)
+            attention_shape(num_kv_heads=2, num_seqs=1, query_seq_len=128 * (1 + i), kv_seq_len=64 * (2 + i)),
+            (tall, tall),
         ),
     )
     yield (
         "attention, two-dimensional batch and biases",
         lambda i: template("evoformer").get_evoformer_kernel(
             (1, 1), (64 * (1 + i), 1), (64 * (2 + i), 64), (4, 1), (32, 32), (64 * (2 + i), 64), (32, 32),
-            (tall, tall), tkl.bf16,
+            tall, tkl.bf16,
         ),
     )  # fmt: skip
     yield (
         "attention, decode, first phase",
         lambda i: (
-            template("decode_attention").get_decode_attention_kernels(
-                (4 * (1 + i), 128, 64, 64, 128 * (1 + i)), (small, small)
-            )[:1]
+            template("decode_attention").get_decode_attention_kernels((4 * (1 + i), 128, 64, 64, 128 * (1 + i)), small)[
+                :1
+            ]
             + template("decode_attention").get_decode_attention_kernels(
-                (4 * (1 + i), 128, 64, 64, 128 * (1 + i)), (small, small)
+                (4 * (1 + i), 128, 64, 64, 128 * (1 + i)), small
             )[2:3]
         ),
     )
