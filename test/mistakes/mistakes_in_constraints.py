@@ -269,3 +269,18 @@ def expression_without_a_meaning():
         tkw.write(tkw.read(x) * 2.0, y)
 
     compile_(double, {M: 4, N: 64, BM: 4})
+
+
+@mistake("HardwareConstraint: mma_type is one kind such as MMAType.F32_16x16x16_F16, not ")
+def two_mma_kinds():
+    """Two MMA kinds in the hardware constraint."""
+
+    @tkw.wave([*GEMM[:-1], tkw.HardwareConstraint(64, mma_type=(F16, F16))])  # <- here
+    def gemm(a: A, b: BT, c: C):
+        @tkw.iterate(K, init_args=[tkl.Register[M, N, tkl.f32](0.0)])
+        def loop(acc):
+            return tkw.mma(tkw.read(a), tkw.read(b), acc)
+
+        tkw.write(loop, c)
+
+    compile_(gemm)

@@ -53,6 +53,13 @@ class ConstraintWriter:
             raise source.error(
                 f"the kernel has {what}; give one, such as HardwareConstraint(threads_per_wave=64)", self.where
             )
+        kind = found[0].mma_type
+        if kind is not None and not isinstance(kind, (str, c.GenericDot)) and not hasattr(kind, "name"):
+            raise source.error(
+                f"HardwareConstraint: mma_type is one kind such as MMAType.F32_16x16x16_F16, not {kind!r}; an MMA of "
+                "another kind names it: mma(…, mma_type=…)",
+                self.where,
+            )
         return found[0]
 
     def unit_dims(self) -> frozenset[str]:
@@ -169,7 +176,7 @@ class ConstraintWriter:
         if item.mma_type is None or isinstance(item.mma_type, c.GenericDot) or item.vector_shapes:
             return None
         try:
-            return resolve_alias(self.trace.target, item.mma_type.name).name
+            return resolve_alias(self.trace.target, getattr(item.mma_type, "name", str(item.mma_type))).name
         except TargetError as error:
             raise source.error(f"HardwareConstraint: {error}", self.where) from None
 
