@@ -24,6 +24,8 @@ class Bindings:
     def __init__(self, subs: Mapping, dynamic: Sequence[sympy.Symbol | str]) -> None:
         self.values: dict[str, ExprLike] = {}
         self.spaces: dict[str, str] = {}
+        if not isinstance(subs, Mapping):
+            raise source.error(f"subs: values by symbol are needed, as in {{M: 64}}; {subs!r} was given")
         for key, value in subs.items():
             self._bind(key.name if isinstance(key, sympy.Symbol) else str(key), value)
         self.positional = self._of_workgroups()

@@ -20,7 +20,7 @@ from wave_mlir.lang.dtypes import DataType
 from wave_mlir.lang.symbols import to_expr
 from wave_mlir.lang.types import MemoryType, SymbolBindType
 
-from . import source
+from . import misuse, source
 from .bindings import Bindings
 from .constraint_attrs import ConstraintWriter
 from .constraints import Constraint, TilingConstraint
@@ -47,6 +47,9 @@ class WaveKernel:
 
     def __init__(self, function: FunctionType, constraints: Sequence[Constraint], scope: Mapping[str, object]) -> None:
         self.function = function
+        if not isinstance(constraints, Sequence):
+            where = source.function_position(function)
+            raise source.error(f"wave: a list of constraints is needed; {constraints!r} was given", where)
         self.constraints = tuple(constraints)
         self.name = function.__name__
         self.__doc__ = function.__doc__
@@ -77,7 +80,7 @@ class WaveKernel:
         """
         context = ir.Context()
         context.enable_multithreading(False)
-        with context, ir.Location.file(*self.position):
+        with context, ir.Location.file(*self.position), misuse.located(self.position, f"kernel {self.name}"):
             return _build(self, Bindings(subs, dynamic_symbols), _target(target, self.position), name or self.name)
 
 

@@ -42,8 +42,11 @@ def _shown(path: str) -> str:
 def position() -> tuple[str, int, int]:
     """File, line and column of the user's line that runs now."""
     frame = user_frame()
-    if frame is None:
-        return "<unknown>", 0, 0
+    return ("<unknown>", 0, 0) if frame is None else frame_position(frame)
+
+
+def frame_position(frame: FrameType) -> tuple[str, int, int]:
+    """File, line and column where a frame is."""
     code = frame.f_code
     return _shown(code.co_filename), frame.f_lineno, _column(code, frame.f_lasti)
 
