@@ -55,7 +55,8 @@ def test_f8_of_the_other_kind_is_no_mma_operand(target: str, dtype: DataType) ->
 
     kernel = plain(dtype, constraints(MMAType.F32_16x16x32_F8))
     subs = {**tiles(16, 16, 32), M: 16, N: 16, tkl.sym.K: 32}
-    with pytest.raises(CompileError, match=r"gemms.py:\d+:\d+: error: mma: .* of the (OCP|FNUZ) kind, but .* computes with"):
+    message = r"gemms.py:\d+:\d+: error: mma: .* of the (OCP|FNUZ) kind, but .* computes with"
+    with pytest.raises(CompileError, match=message):
         wave_compile(WaveCompileOptions(subs=subs, target=target), kernel)
 
 
