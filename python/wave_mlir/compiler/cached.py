@@ -16,6 +16,8 @@ from functools import cached_property
 
 from mlir import ir
 
+from wave_mlir.passes.pipelines import PipelineOptions
+
 from . import abi, cache, cache_key, driver, forms
 from .runnable import Runnable
 
@@ -32,13 +34,16 @@ class CachedCompiled(Runnable):
     """One program, compiled to gpu form, and to machine code on demand. `source` says where gpu form came from:
     "compiled" or "disk"."""
 
-    def __init__(self, key: str, program: str, target: str, debug: bool, store: cache.Store | None) -> None:
+    def __init__(
+        self, key: str, program: str, target: str, debug: bool, store: cache.Store | None, pipeline: PipelineOptions
+    ) -> None:
         self.key = key
         self.target = target
         self.source = "compiled"
         self._program = program
         self._debug = debug
         self._store = store
+        self._pipeline = pipeline
         self._parts: dict[str, bytes] = {}
         self._texts: dict[str, str] = {}
         self._compiled: driver.Compiled | None = None
@@ -79,7 +84,7 @@ class CachedCompiled(Runnable):
             if form == "gpu":
                 self._texts[form] = str(self.module)
             elif form in forms.FORMS:
-                until = driver.compile_module(self._program, until=form)
+                until = driver.compile_module(self._program, until=form, options=self._pipeline)
                 self._texts[form] = until.ir(form)
             else:
                 raise driver.unknown_form(form)
@@ -102,7 +107,7 @@ class CachedCompiled(Runnable):
     @property
     def _lowered(self) -> driver.Compiled:
         if self._compiled is None:
-            self._compiled = driver.compile_module(self._program, debug=self._debug)
+            self._compiled = driver.compile_module(self._program, debug=self._debug, options=self._pipeline)
         return self._compiled
 
     @cached_property
@@ -140,24 +145,32 @@ def program_text(module: ir.Module) -> str:
 
 
 def compile_cached(
-    module: ir.Module, target: str, *, debug: bool = False, use_cache: bool = True, options: Mapping[str, object]
+    module: ir.Module,
+    target: str,
+    *,
+    debug: bool = False,
+    use_cache: bool = True,
+    options: Mapping[str, object],
+    pipeline: PipelineOptions | None = None,
 ) -> CachedCompiled:
     """Compile a tile-form module, or take what was made of the same program before.
 
     target: as in the module. debug: line tables. use_cache: False compiles anew, whatever the environment says.
-    options: plain data that the key has besides. Raises CompileError, and cache.CacheError for what is no setting.
+    options: plain data that the key has besides. pipeline: options of the pipelines.
+    Raises CompileError, and cache.CacheError for what is no setting.
     """
     program = program_text(module)
-    key = cache_key.key_of(program, {"target": target, "debug": debug, **options})
+    pipeline = pipeline or PipelineOptions()
+    key = cache_key.key_of(program, {"target": target, "debug": debug, "pipeline": str(pipeline), **options})
     store = cache.current() if use_cache else None
     if store is None:
-        return _made(key, program, target, debug, None)
+        return _made(key, program, target, debug, None, pipeline)
     with _lock:
         found = _memory.get((store, key))
         if found is not None:
             _memory.move_to_end((store, key))
             return found
-    made = _made(key, program, target, debug, store)
+    made = _made(key, program, target, debug, store, pipeline)
     with _lock:
         _memory[store, key] = made
         if len(_memory) > IN_MEMORY:
@@ -165,8 +178,10 @@ def compile_cached(
     return made
 
 
-def _made(key: str, program: str, target: str, debug: bool, store: cache.Store | None) -> CachedCompiled:
-    made = CachedCompiled(key, program, target, debug, store)
+def _made(
+    key: str, program: str, target: str, debug: bool, store: cache.Store | None, pipeline: PipelineOptions
+) -> CachedCompiled:
+    made = CachedCompiled(key, program, target, debug, store, pipeline)
     made.make()
     return made
 

@@ -6,6 +6,7 @@ compiled.hsaco, compiled.kernels, compiled.ir("lane")
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -127,13 +128,14 @@ def compile_module(
     until: str = "gpu",
     keep: Sequence[str] = (),
     debug: bool = False,
+    options: pipelines.PipelineOptions | None = None,
 ) -> Compiled:
     """Compile a module (changed in place) or its text.
 
     target: overrides the module's. symbols: values of static symbols, in tile form only. kernel: drop all others.
     emit: stages of machine code to make at once. until: the form to stop at; machine code needs "gpu".
     keep: forms on the way whose text to keep (the first and the last are kept always). debug: line tables.
-    Raises CompileError with located diagnostics.
+    options: those of the pipelines; their target is the module's. Raises CompileError with located diagnostics.
     """
     parsed = parse(module) if isinstance(module, str) else module
     with parsed.context, ir.Location.unknown():
@@ -143,7 +145,7 @@ def compile_module(
             _set_symbols(parsed, dict(symbols or {}))
         except PassError as error:
             raise _from_pass_error(error) from None
-        compiled = _lower(parsed, until, set(keep), debug)
+        compiled = _lower(parsed, until, set(keep), debug, options or pipelines.PipelineOptions())
         for stage in emit:
             compiled.emit(stage)
     return compiled
@@ -159,7 +161,9 @@ def unknown_form(name: str, location: str = "<compiler>") -> CompileError:
     return CompileError([Diagnostic("error", location, f"unknown form '{name}'; forms are {', '.join(forms.FORMS)}")])
 
 
-def _lower(module: ir.Module, until: str, keep: set[str], debug: bool) -> Compiled:
+def _lower(
+    module: ir.Module, until: str, keep: set[str], debug: bool, options: pipelines.PipelineOptions
+) -> Compiled:
     if until not in forms.FORMS:
         raise unknown_form(until, location_text(module.operation.location))
     first = _form_of(module)
@@ -167,7 +171,7 @@ def _lower(module: ir.Module, until: str, keep: set[str], debug: bool) -> Compil
     steps = forms.FORMS[forms.FORMS.index(first) : forms.FORMS.index(until) + 1]
     if not steps:
         raise _error(module, f"the module is in {first} form, which is past {until} form")
-    options = pipelines.PipelineOptions(target=gpu_prepare.target_of(module).name)
+    options = dataclasses.replace(options, target=gpu_prepare.target_of(module).name)
     for source, destination in zip(steps, steps[1:], strict=False):
         start = time.perf_counter()
         run_passes(module, pipelines.between(source, destination, options), timing=timings)

@@ -22,6 +22,8 @@ from typing import NoReturn
 from wave_mlir import report
 from wave_mlir.compiler import driver, forms, outputs
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
+from wave_mlir.compiler.pass_options import OptionError, parse_options
+from wave_mlir.passes.pipelines import PipelineOptions
 
 from . import wave_python
 
@@ -70,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="compile|run|report|cache")
     build = commands.add_parser("compile", help="compile a module to a form or to machine code")
     _add_input(build)
+    _add_options(build)
     build.add_argument("--emit", choices=driver.EMIT, default="hsaco", help="what to make (default: hsaco)")
     build.add_argument(
         "-o", dest="output", help="file to write; hsaco and isa get OUT.json beside them (default: text to stdout)"
@@ -81,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     build.set_defaults(command=_compile)
     run = commands.add_parser("run", help="compile, run in the simulator on generated data, and check the result")
     _add_input(run, "module (.mlir), Python (.py or .py:KERNEL), or machine code (.s, .hsaco) with its .json beside it")
+    _add_options(run)
     run.add_argument("--seed", type=_seed, default=0, help="seed of the generated data and of the order (default: 0)")
     run.add_argument("--isa", action="store_true", help="run the machine code, not the simulator")
     run.add_argument(
@@ -92,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(command=_run)
     show = commands.add_parser("report", help="ISA statistics of a module, an assembly file or a code object")
     _add_input(show)
+    _add_options(show)
     show.add_argument("--json", action="store_true", help="print JSON")
     show.set_defaults(command=_report)
     kept = commands.add_parser("cache", help="list, measure or clear the cache of compiled kernels")
@@ -110,6 +115,20 @@ def _add_input(
         "-D", "--set", dest="symbols", metavar="NAME=VALUE", action="append", default=[], type=_assignment,
         help="value of a symbol (of a kernel in Python also shared or global); may be given several times",
     )  # fmt: skip
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--options", default=PipelineOptions(), type=_options, metavar="'KEY=VALUE …'",
+        help="options of the pipelines, such as 'global-to-shared'; wave-opt --help lists them",
+    )  # fmt: skip
+
+
+def _options(text: str) -> PipelineOptions:
+    try:
+        return parse_options(PipelineOptions, text, "the pipeline")
+    except OptionError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _seed(text: str) -> int:
@@ -135,7 +154,9 @@ def _compile_input(options: argparse.Namespace, until: str, *, debug: bool = Fal
     )
     if wave_python.is_python(options.file):
         symbols = {}  # they are in the traced program
-    return driver.compile_module(module, options.target, symbols, kernel=kernel, until=until, debug=debug)
+    return driver.compile_module(
+        module, options.target, symbols, kernel=kernel, until=until, debug=debug, options=options.options
+    )
 
 
 def _compile(options: argparse.Namespace) -> int:
@@ -199,7 +220,10 @@ def _run(options: argparse.Namespace) -> int:
         machine = wave_run.Choices(options.order, options.seed, options.trace)
     elif options.trace:
         raise _failure(options.file, "--trace records a run of machine code; add --isa")
-    return wave_run.run_file(options.file, options.target, dict(options.symbols), options.kernel, options.seed, machine)
+    symbols = dict(options.symbols)
+    return wave_run.run_file(
+        options.file, options.target, symbols, options.kernel, options.seed, machine, options.options
+    )
 
 
 if __name__ == "__main__":

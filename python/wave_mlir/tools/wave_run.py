@@ -17,6 +17,7 @@ from wave_mlir import sim
 from wave_mlir.compiler import abi, driver, exprtext, forms, outputs
 from wave_mlir.compiler.array_strides import RUN_TIME, element_strides, span
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
+from wave_mlir.passes.pipelines import PipelineOptions
 from wave_mlir.sim.dtypes import dtype_named
 
 from . import wave_isa, wave_python
@@ -36,10 +37,12 @@ def run_file(
     kernel: str | None,
     seed: int,
     machine: Choices | None = None,
+    options: PipelineOptions | None = None,
 ) -> int:
     """Compile and run all kernels (or `kernel`); returns the exit code: 1 when a check or the comparison fails.
 
-    machine: run machine code, in this way; None: the simulator. A file of machine code is run as it is.
+    machine: run machine code, in this way; None: the simulator. options: of
+    the pipelines. A file of machine code is run as it is.
     """
     if path.endswith(wave_isa.MACHINE_CODE):
         if target:
@@ -52,7 +55,8 @@ def run_file(
     source = str(module)
     form = forms.form_of(module.operation)
     static, dynamic = _split_symbols(module, values)
-    compiled = driver.compile_module(module, target, static, kernel=kernel, debug=machine is not None)
+    debug = machine is not None
+    compiled = driver.compile_module(module, target, static, kernel=kernel, debug=debug, options=options)
     failed = False
     _check_trace(path, machine, compiled.kernels)
     for found in compiled.kernels:

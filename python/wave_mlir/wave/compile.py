@@ -17,6 +17,7 @@ from wave_mlir.compiler import abi, cache, cache_key, cached, elementary, target
 from wave_mlir.compiler.runnable import MachineRun
 from wave_mlir.lang.dtypes import DataType
 from wave_mlir.lang.types import MemoryType
+from wave_mlir.passes.pipelines import PipelineOptions
 from wave_mlir.runtime import launch
 from wave_mlir.runtime.launch import LaunchPlan
 
@@ -68,8 +69,8 @@ _REPLACED: dict[str, str] = {
     "multi_buffer_count": "loops are not pipelined in this version",
     "denorm_fp_math_f32": "denormals are kept",
     "waves_per_eu": "the compiler's own choice",
-    "use_buffer_ops": "global memory goes through buffer instructions wherever the offsets are proven to fit",
     "use_global_to_shared": "copies to LDS go through registers in this version",
+    "use_buffer_ops": "global memory goes through buffer instructions wherever the offsets are proven to fit",
     "linearize_shared_access": "addresses are always split into a uniform and a lane part",
     "scalarize_packed_math": "LLVM's choice",
     "coalescing_strategy_hint": "loads are as wide as is provable",
@@ -127,6 +128,10 @@ class WaveCompileOptions:
             if name not in options:
                 made = entry.default_factory is not dataclasses.MISSING
                 setattr(self, name, entry.default_factory() if made else entry.default)  # type: ignore[misc]
+
+    def pipeline(self) -> PipelineOptions:
+        """The options of the compiler's pipelines."""
+        return PipelineOptions(target=self.target)
 
     def in_key(self) -> dict[str, object]:
         """What of the options a cache key needs besides the traced program, as plain data: all that is not in its text.
@@ -186,7 +191,12 @@ class CompiledKernel:
         self.target: str = targets.get(options.target).name
         try:
             self._compiled = cached.compile_cached(
-                module, self.target, debug=options.debug, use_cache=options.cache, options=options.in_key()
+                module,
+                self.target,
+                debug=options.debug,
+                use_cache=options.cache,
+                options=options.in_key(),
+                pipeline=options.pipeline(),
             )
         except cache.CacheError as error:
             raise source.error(str(error)) from None
