@@ -14,15 +14,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = "wave_mlir"
-_PASSES = {"dialect", "compiler", "passes"}
+_PASSES = {"dialect", "compiler", "passes", "scheduling"}
 _OUTPUT = {"dialect", "compiler.abi", "compiler.array_strides", "compiler.targets"}
 
 ALLOWED: dict[str, set[str]] = {
     "dialect": {"_wave"},
+    "scheduling": set(),
     "compiler": _PASSES,
     "passes": _PASSES,
     "sim": _OUTPUT,
-    "report": _OUTPUT,
+    "report": _OUTPUT | {"scheduling"},
     "isa": _OUTPUT | {"report"},
     "runtime": _OUTPUT | {"sim", "isa"},
     "lang": {"dialect"},
