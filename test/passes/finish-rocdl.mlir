@@ -1,4 +1,4 @@
-// RUN: wave-opt %s --wave-finish-rocdl | FileCheck %s
+// RUN: wave-opt %s --split-input-file --wave-finish-rocdl | FileCheck %s
 
 // CHECK: module attributes {{.*}}wave.form = "rocdl"
 // CHECK: llvm.mlir.global internal @lds() {addr_space = 3 : i32, alignment = 16 : i64}
@@ -20,6 +20,36 @@ module attributes {wave.form = "gpu", wave.target = "gfx942"} {
       %0 = llvm.call @__ocml_exp2_f32(%x) : (f32) -> f32
       %1 = llvm.call @__ocml_fmod_f32(%0, %x) : (f32, f32) -> f32
       llvm.store %1, %b : f32, !llvm.ptr<1>
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+// A loop that carries most of the registers: LLVM has to order for few registers, not for early loads.
+// CHECK-LABEL: llvm.func @tight
+// CHECK-SAME: ["uniform-work-group-size", "true"], ["amdgpu-sched-strategy", "iterative-minreg"]]
+// CHECK-LABEL: llvm.func @roomy
+// CHECK-SAME: ["uniform-work-group-size", "true"]]
+module attributes {wave.form = "gpu", wave.target = "gfx942"} {
+  gpu.module @m {
+    llvm.func @tight(%c: i1) attributes {gpu.known_block_size = array<i32: 64, 1, 1>, rocdl.kernel, wave.args = [{kind = "scalar", name = "c", dtype = i1}]} {
+      %0 = llvm.mlir.zero : vector<96xf32>
+      %1 = llvm.mlir.zero : vector<192xf16>
+      llvm.br ^bb1(%0, %1 : vector<96xf32>, vector<192xf16>)
+    ^bb1(%2: vector<96xf32>, %3: vector<192xf16>):
+      llvm.cond_br %c, ^bb1(%2, %3 : vector<96xf32>, vector<192xf16>), ^bb2
+    ^bb2:
+      llvm.return
+    }
+    llvm.func @roomy(%c: i1) attributes {gpu.known_block_size = array<i32: 64, 1, 1>, rocdl.kernel, wave.args = [{kind = "scalar", name = "c", dtype = i1}]} {
+      %0 = llvm.mlir.zero : vector<96xf32>
+      %1 = llvm.mlir.zero : vector<190xf16>
+      llvm.br ^bb1(%0, %1 : vector<96xf32>, vector<190xf16>)
+    ^bb1(%2: vector<96xf32>, %3: vector<190xf16>):
+      llvm.cond_br %c, ^bb1(%2, %3 : vector<96xf32>, vector<190xf16>), ^bb2
+    ^bb2:
       llvm.return
     }
   }

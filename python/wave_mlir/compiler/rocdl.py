@@ -14,8 +14,9 @@ from mlir import ir
 from mlir.dialects import llvm
 from mlir.dialects.builtin import ModuleOp
 
-from . import targets
+from . import register_pressure, targets
 from .diagnostics import PassError
+from .gpu_prepare import target_of
 
 _SMALL_FLOATS = "f8E4M3FN,f8E4M3FNUZ,f8E5M2,f8E5M2FNUZ"
 
@@ -61,13 +62,14 @@ def passes(target: str, *, debug: bool = False) -> list[str]:
 
 def finish(module: ModuleOp) -> None:
     """Function attributes, library calls and the check that everything is lowered. Raises PassError."""
+    target = target_of(module)
     for gpu_module in _gpu_modules(module):
         body = gpu_module.regions[0].blocks[0]
         _replace_library_calls(body)
         _align_workgroup_memory(body)
         for op in body.operations:
             if op.operation.name == "llvm.func" and "rocdl.kernel" in op.operation.attributes:
-                _set_attributes(op.operation)
+                _set_attributes(op.operation, target)
         _refuse_leftovers(gpu_module)
 
 
@@ -142,8 +144,8 @@ def _refuse_leftovers(gpu_module: ir.Operation) -> None:
         raise PassError(worst, f"'{worst.name}' on {types} has no lowering to machine code on this target")
 
 
-def _set_attributes(function: ir.Operation) -> None:
-    """What LLVM has to know: exact block size, no AGPRs (MFMA in VGPR form), which memories are only read.
+def _set_attributes(function: ir.Operation, target: targets.Target) -> None:
+    """What LLVM has to know: exact block size, MFMA in VGPR form, how to order, which memories are only read.
 
     A read-only memory is `readonly`, not `noalias`: a caller may pass one array as input and output.
     """
@@ -153,6 +155,7 @@ def _set_attributes(function: ir.Operation) -> None:
         ("amdgpu-flat-work-group-size", f"{threads},{threads}"),
         ("amdgpu-agpr-alloc", "0"),
         ("uniform-work-group-size", "true"),
+        *register_pressure.llvm_attributes(function, target),
     ]
     attributes["passthrough"] = ir.ArrayAttr.get(
         [ir.ArrayAttr.get([ir.StringAttr.get(k), ir.StringAttr.get(v)]) for k, v in pairs]
