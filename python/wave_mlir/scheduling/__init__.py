@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from .bounds import minimum_interval, recurrence_bound, resource_bound
+from .listing import list_schedule
+from .modulo import modulo
 from .problem import (
     KINDS,
     ORDER,
@@ -45,6 +48,11 @@ __all__ = [
     "Use",
     "check",
     "dump",
+    "list_schedule",
     "load",
+    "minimum_interval",
+    "modulo",
+    "recurrence_bound",
+    "resource_bound",
     "verify",
 ]
