@@ -6,7 +6,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 PY = $(VENV)/bin/python
 PIP = $(PY) -m pip --disable-pip-version-check --no-input --retries 10 --timeout 60 install -q --progress-bar off
-# Compiling all of the packages' Python takes longer than unpacking them; what is imported is compiled then.
+# Unpacking takes one core's time: what the build needs and the rest, which has no package in common, are installed
+# side by side. Compiling all of the packages' Python takes longer than unpacking them; what is imported is compiled then.
 PIP_PACKAGES = $(PIP) --no-compile
 
 # What the extension is built from; sources in Python are used in place.
@@ -22,9 +23,11 @@ help:
 $(VENV)/built: $(BUILD_INPUTS)
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit(f"Python 3.11 is needed, $(PYTHON) is {v[0]}.{v[1]}: make PYTHON=…")'
 	@test -x $(PY) || { echo "making $(VENV)"; $(PYTHON) -m venv $(VENV); }
-	@echo "installing wave-mlir into $(VENV) (downloads about 300 MB the first time)"
+	@echo "installing wave-mlir into $(VENV) (downloads about 450 MB the first time)"
 	@$(PY) tools/requirements.py build > $(VENV)/build-requirements.txt
-	@$(PIP_PACKAGES) -r $(VENV)/build-requirements.txt
+	@$(PY) tools/requirements.py run > $(VENV)/run-requirements.txt
+	@$(PIP_PACKAGES) -r $(VENV)/run-requirements.txt & others=$$!; \
+	  $(PIP_PACKAGES) -r $(VENV)/build-requirements.txt; code=$$?; wait $$others && exit $$code
 	@PATH="$(abspath $(VENV))/bin:$$PATH" CMAKE_ARGS="-DWAVE_UNITY=ON $$CMAKE_ARGS" $(PIP_PACKAGES) --no-build-isolation -e .
 	@touch $@
 

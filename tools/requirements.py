@@ -1,4 +1,8 @@
-"""Print requirements of pyproject.toml, one a line: `requirements.py build` (to build the package) or an extra."""
+"""Print requirements of pyproject.toml, one a line.
+
+`requirements.py build` prints what the package is built with, `run` what it runs with and is not in `build`, and the
+name of an extra what that has.
+"""
 
 import sys
 import tomllib
@@ -6,9 +10,11 @@ from pathlib import Path
 
 
 def main(wanted: str) -> None:
-    """Print the requirements of `build` or of an extra."""
+    """Print the requirements of `build`, of `run` or of an extra."""
     project = tomllib.loads((Path(__file__).resolve().parent.parent / "pyproject.toml").read_text())
-    groups = {"build": project["build-system"]["requires"], **project["project"]["optional-dependencies"]}
+    build = project["build-system"]["requires"]
+    run = [line for line in project["project"]["dependencies"] if line not in build]
+    groups = {"build": build, "run": run, **project["project"]["optional-dependencies"]}
     if wanted not in groups:
         sys.exit(f"there is no group '{wanted}' of requirements; groups are {', '.join(groups)}")
     print("\n".join(groups[wanted]))
