@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
+from wave_mlir.compiler.direct_copies import direct_widths
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.pass_registry import Pass, PassError, option, register_pass
-from wave_mlir.dialect import Expr, Layout, MemoryType, TileType, cooperative_layout
+from wave_mlir.dialect import Expr, Layout, MemoryType, TileType, cooperative_layout, linear_layout
 
 
 @register_pass("wave-coalesce", requires="staged", establishes="staged")
@@ -28,9 +29,13 @@ class Coalesce(Pass):
         #coop = #wave.layout<[M = 64, K = 32], reg = [8 : K * 1], lane = [4 : K * 8, 16 : M * 1], …>
         %g = wave.read %a index [wg.x * 64 + at.M, …] : … -> !wave.tile<[M, K], f16, #coop>
         wave.write %g, %la index [at.M, at.K] : …
+
+    With `direct` a copy that wave-gather-to-shared can make without registers gets the layout that needs: as wide as
+    such a copy can be, and the lanes of a wave behind one another in LDS.
     """
 
     max_bits: int = option(0, help="bits of one load at most; 0 is what the kernel and the target allow")
+    direct: bool = option(False, help="lay tiles out for copies without registers, where the target has them")
 
     def run(self, module: ir.Module) -> None:
         """Coalesce the copies of every kernel of the module. Raises PassError for a negative `max-bits`."""
@@ -44,13 +49,36 @@ class Coalesce(Pass):
 
     def _coalesce(self, info: KernelInfo, read: ir.Operation, write: ir.Operation) -> None:
         tile = TileType(read.results[0].type)
-        layout = self._layout(info, read, tile)
+        layout = self._direct_layout(info, read, write, tile) or self._layout(info, read, tile)
         if layout is None:
             return
         for access in (read, write):
             _move_mask(access, layout)
         kind = TileType.get(tile.dims, tile.element_type, layout)
         read.results[0].set_type(kind)
+
+    def _direct_layout(
+        self, info: KernelInfo, read: ir.Operation, write: ir.Operation, tile: TileType
+    ) -> Layout | None:
+        """The layout of a copy without registers; None where there is none."""
+        extents = dict(Layout(tile.layout).extents)
+        index = [Expr(e) for e in write.attributes["index"]]
+        dims = [e.symbols[0].removeprefix("at.") for e in index if e.kind == "symbol"]
+        if not self.direct or sorted(dims) != sorted(extents) or len(dims) != len(index):
+            return None
+        if _contiguous_dim(read, extents) != dims[-1]:
+            return None
+        most = self.max_bits or info.hardware.max_bits_per_load or info.target.max_load_bits["global"]
+        for bits in direct_widths(info.target, most):
+            width = bits // tile.element_type.width
+            if width * tile.element_type.width != bits:
+                continue
+            together = 1 + info.target.offsets["buffer"].high // (info.wave_size * bits // 8)
+            ordered = {d: extents[d] for d in dims}
+            layout = linear_layout(ordered, width, info.wave_size, info.block_waves, together)
+            if layout is not None:
+                return layout
+        return None
 
     def _layout(self, info: KernelInfo, read: ir.Operation, tile: TileType) -> Layout | None:
         extents = dict(Layout(tile.layout).extents)

@@ -23,6 +23,7 @@ class PipelineOptions:
 
     target: str = option(DEFAULT_TARGET, help="chip to lower to; used from gpu form on, and must be the module's")
     buffer_ops: bool = option(True, help="access global memory through buffer descriptors")
+    global_to_shared: bool = option(False, help="copy tiles to LDS without registers where the target can")
     swizzle: bool = option(True, help="place the elements of LDS buffers so that accesses have no bank conflicts")
     verify: bool = option(False, help="check the module's form after each stage")
 
@@ -44,14 +45,16 @@ def _typed_to_placed(_: PipelineOptions) -> list[str]:
     return ["wave-choose-mma", "wave-infer-layouts", "wave-guard-domains"]
 
 
-def _placed_to_staged(_: PipelineOptions) -> list[str]:
-    return ["wave-promote", "wave-coalesce", "wave-lower-relayouts"]
+def _placed_to_staged(options: PipelineOptions) -> list[str]:
+    coalesce = _call("wave-coalesce", direct=True) if options.global_to_shared else "wave-coalesce"
+    return ["wave-promote", coalesce, "wave-lower-relayouts"]
 
 
 def _staged_to_lane(options: PipelineOptions) -> list[str]:
     buffers = ["wave-buffer-ops"] if options.buffer_ops else []
     swizzle = ["wave-swizzle-shared"] if options.swizzle else []
-    accesses = ["wave-peel-loops", "wave-bounds", "wave-split-accesses", *swizzle, *buffers]
+    copies = ["wave-gather-to-shared"] if options.global_to_shared else []
+    accesses = ["wave-peel-loops", "wave-bounds", "wave-split-accesses", *copies, *swizzle, *buffers]
     return ["wave-expand", "wave-lower-reductions", *accesses]
 
 

@@ -67,6 +67,10 @@ def _place(kernel: ir.OpView) -> None:
                 attributes = {"wait_async": ir.UnitAttr.get()} if asynchronous else {}
                 ir.Operation.create("wave.shared_memory_barrier", [], [], attributes)
             else:
+                if asynchronous:
+                    i64 = ir.IntegerType.get_signless(64)
+                    attributes = {"load": ir.IntegerAttr.get(i64, 0)}
+                    ir.Operation.create("wave.memory_counter_wait", [], [], attributes)
                 ir.Operation.create("wave.wave_fence", [], [])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
+from wave_mlir.compiler.direct_swizzle import exchange
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import index_of
 from wave_mlir.compiler.lds import allocations, buffers
@@ -31,7 +32,10 @@ class SwizzleShared(Pass):
 
         %x = wave.read %l index [lane mod 16, (lane floordiv 16 xor lane mod 8) * 8] : …
 
-    Buffers that atomics or direct copies access, and accesses that may lie across two chunks, keep their places.
+    A direct copy writes its lanes behind one another, so what it writes stays and its lanes read other places of global
+    memory instead: chunks are exchanged only among the lanes of a wave, and there is no padding.
+
+    Buffers that atomics access, and accesses that may lie across two chunks, keep their places.
     """
 
     def run(self, module: ir.Module) -> None:
@@ -71,6 +75,8 @@ class _Chooser:
             if key not in self._moved:
                 self._moved[key] = layout.column(row, index[-1]).simplify(self.info.facts)
             op.attributes["index"] = ir.ArrayAttr.get([*index[:-1], self._moved[key]])
+        for op in buffer.copies:
+            exchange(self.info, op, layout, buffer.extents)
 
     def _pad(self, buffer: Buffer, pad: int) -> None:
         strides, size = [Expr.constant(1)], buffer.columns + pad

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import gpu
-from wave_mlir.compiler import gpu_access, gpu_buffer, gpu_compute
+from wave_mlir.compiler import gpu_access, gpu_barrier, gpu_buffer, gpu_compute, gpu_copy
 from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.gpu_function import GpuFunction, create_function
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lds import lds_bytes_of
 from wave_mlir.compiler.pass_registry import Pass, register_pass
+from wave_mlir.compiler.tile_ir import walk
 from wave_mlir.dialect import TileType
 
 _LOWERINGS: dict[str, Callable[[GpuFunction, ir.Operation], None]] = {
@@ -21,20 +22,21 @@ _LOWERINGS: dict[str, Callable[[GpuFunction, ir.Operation], None]] = {
     "wave.atomic": gpu_access.lower_atomic,
     "wave.buffer_load": gpu_buffer.lower_load,
     "wave.buffer_store": gpu_buffer.lower_store,
+    "wave.gather_to_shared": gpu_copy.lower_copy,
     "wave.allocate": gpu_access.bind_allocation,
     "wave.mma": gpu_compute.lower_mma,
     "wave.scaled_mma": gpu_compute.lower_scaled_mma,
     "wave.apply_expr": gpu_compute.lower_expr_value,
     "wave.scalar": gpu_compute.lower_expr_value,
     "wave.shuffle": gpu_compute.lower_shuffle,
-    "wave.shared_memory_barrier": gpu_compute.lower_barrier,
-    "wave.workgroup_barrier": gpu_compute.lower_workgroup_barrier,
-    "wave.barrier_signal": gpu_compute.lower_barrier_signal,
-    "wave.barrier_wait": gpu_compute.lower_barrier_wait,
-    "wave.scheduling_barrier": gpu_compute.lower_scheduling_barrier,
-    "wave.wave_fence": gpu_compute.lower_wave_fence,
-    "wave.memory_counter_wait": gpu_compute.lower_memory_counter_wait,
-    "wave.set_wave_prio": gpu_compute.lower_set_wave_prio,
+    "wave.shared_memory_barrier": gpu_barrier.lower_barrier,
+    "wave.workgroup_barrier": gpu_barrier.lower_workgroup_barrier,
+    "wave.barrier_signal": gpu_barrier.lower_barrier_signal,
+    "wave.barrier_wait": gpu_barrier.lower_barrier_wait,
+    "wave.scheduling_barrier": gpu_barrier.lower_scheduling_barrier,
+    "wave.wave_fence": gpu_barrier.lower_wave_fence,
+    "wave.memory_counter_wait": gpu_barrier.lower_memory_counter_wait,
+    "wave.set_wave_prio": gpu_barrier.lower_set_wave_prio,
 }
 
 
@@ -78,6 +80,7 @@ def _lower_kernel(view: ir.OpView, into: ir.Block) -> None:
     info = KernelInfo.of(view)
     kernel = view.operation
     function = create_function(kernel, info, lds_bytes_of(kernel, info), into)
+    function.copies = any(op.name == gpu_copy.COPY for op in walk(kernel.regions[0].blocks[0]))
     block = function.block
     for op in list(kernel.regions[0].blocks[0].operations):
         block.append(op)

@@ -1,5 +1,6 @@
 // RUN: wave-opt %s --split-input-file --wave-coalesce | FileCheck %s
 // RUN: wave-opt %s --split-input-file --wave-coalesce=max-bits=64 | FileCheck %s --check-prefix=NARROW
+// RUN: wave-opt %s --split-input-file --wave-coalesce=direct | FileCheck %s --check-prefix=DIRECT
 
 #lhs = #wave.layout<[M = 64, K = 32], reg = [4 : K * 1, 2 : K * 16, 2 : M * 16],
                     lane = [16 : M * 1, 4 : K * 4], wave.x = [2 : M * 32]>
@@ -12,6 +13,8 @@
 // CHECK:     wave.write %[[G]], %{{.*}} index [at.M, at.K] : !wave.tile<[M, K], f16, #[[WIDE]]>
 // CHECK:     wave.read %{{.*}} : !wave.memory<[64, 32], f16, shared> -> !wave.tile<[M, K], f16, #[[LHS]]>
 // CHECK:     wave.read %a {{.*}} -> !wave.tile<[M, K], f16, #[[LHS]]>
+// For direct copies of gfx942: 4 bytes a lane, lanes behind one another, four of a wave's blocks too.
+// DIRECT:    #wave.layout<[M = 64, K = 32], reg = [2 : K * 1, 4 : M * 4], lane = [16 : K * 2, 4 : M * 1], wave.x = [2 : M * 16], wave.y = [2 : M * 32]>
 // NARROW:    #wave.layout<[M = 64, K = 32], reg = [4 : K * 1, 2 : M * 32], lane = [8 : K * 4, 8 : M * 1]
 module attributes {wave.form = "staged", wave.target = "gfx942"} {
   wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %c: !wave.memory<[M, K], f16, global>)

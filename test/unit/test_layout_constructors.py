@@ -22,6 +22,7 @@ from wave_mlir.dialect import (
     coordinates,
     elementwise_layout,
     fragment_layout,
+    linear_layout,
     mma_layout,
 )
 
@@ -225,6 +226,28 @@ def test_bank_conflicts_of_known_buffers() -> None:
     # rows of 32 f16, chunk c ^ ((r >> 1) & 3)
     half = Layout.get({"M": 16, "K": 32}, reg=[(8, "K", 1)], lane=[(16, "M", 1), (4, "K", 8)], context=CONTEXT)
     assert degrees(half, LdsLayout.get([16, 32], chunk=8, phases=4, rows=2, context=CONTEXT), read128) == [1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 24), st.integers(1, 6), st.sampled_from([1, 2, 4]), st.sampled_from([(1, 1), (2, 1), (2, 2)]),
+       st.integers(1, 4))  # fmt: skip
+def test_linear_layout(rows: int, columns: int, vector: int, waves: tuple[int, int], together: int) -> None:
+    """Lanes of a wave hold consecutive vectors in row-major order, and registers that belong together go on from there;
+    a layout is refused only where the numbers do not divide, and holds every element once."""
+    extents, wide = {"M": rows * 4, "K": columns * 8}, 8
+    layout = linear_layout(extents, vector, wide, (*waves, 1), together, CONTEXT)
+    if layout is None:
+        row, threads = columns * 8 // vector, wide * waves[0] * waves[1]
+        assert rows * 4 * row % threads or row % wide and wide % row or columns & (columns - 1) or rows & (rows - 1)
+        return
+    found, exists = coordinates(layout, block_sizes(wide, (*waves, 1)))
+    place = found["M"] * (columns * 8) + found["K"]
+    assert exists.all() and sorted(place.reshape(-1)) == list(range(rows * columns * 32))
+    base = place[:, :1, :1] + np.arange(wide)[None, :, None] * vector
+    assert (place[:, :, :vector] == base + np.arange(vector)).all()
+    first = np.gcd(place.shape[2] // vector, together)
+    for r in range(first):
+        assert (place[:, :, r * vector] == base[:, :, 0] + r * wide * vector).all()
 
 
 @settings(max_examples=40, deadline=None)

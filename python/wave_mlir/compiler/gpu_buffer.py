@@ -35,7 +35,8 @@ class _Address:
     policy: ir.Value
 
 
-def _integer(bits: int, value: int) -> ir.Value:
+def integer(bits: int, value: int) -> ir.Value:
+    """A constant; the value may be given unsigned."""
     kind = ir.IntegerType.get_signless(bits)
     signed = value - (1 << bits) if value >> (bits - 1) else value
     return arith.ConstantOp(kind, ir.IntegerAttr.get(kind, signed)).result
@@ -53,7 +54,7 @@ def lower_load(function: GpuFunction, op: ir.Operation) -> None:
         address = _address(function, op)
         raw = _raw_type(kind)
         load = rocdl.RawPtrBufferLoadOp(raw, address.resource, address.offset, address.scalar, address.policy)
-        _mark(op, load.operation)
+        mark_range(op, load.operation)
         value = _from_raw(load.res, kind)
         if kind != result.type:
             value = vector.ExtractOp(value, [], [0]).result
@@ -70,11 +71,12 @@ def lower_store(function: GpuFunction, op: ir.Operation) -> None:
             value = vector.BroadcastOp(ir.VectorType.get([1], value.type), value).result
         raw = _to_raw(value)
         store = rocdl.RawPtrBufferStoreOp(raw, address.resource, address.offset, address.scalar, address.policy)
-        _mark(op, store.operation)
+        mark_range(op, store.operation)
     op.erase()
 
 
-def _mark(op: ir.Operation, access: ir.Operation) -> None:
+def mark_range(op: ir.Operation, access: ir.Operation) -> None:
+    """Promise on a raw access that only masked lanes are out of range, unless `op` leaves its mask to the range."""
     if RANGE_MASKED not in op.attributes:
         access.attributes[OUT_OF_RANGE] = ir.StringAttr.get("masked")
 
@@ -118,10 +120,10 @@ def _to_raw(value: ir.Value) -> ir.Value:
 def _address(function: GpuFunction, op: ir.Operation) -> _Address:
     bound = bound_names(op)
     resolve = function.info.resolve
-    size = _element_bytes(memory_of(op))
+    size = element_bytes(memory_of(op))
     scalar = resolve(Expr(op.attributes[SCALAR_OFFSET]), bound) if SCALAR_OFFSET in op.attributes else Expr.constant(0)
     base = (resolve(op.opview.base, bound) - scalar).simplify(function.info.facts)
-    resource = _resource(function, op, base)
+    descriptor = resource(function, op, base)
     offset, immediate = _without_constant(resolve(op.opview.offset, bound) * size)
     room = function.info.target.offsets["buffer"].high + 1
     beyond = 0
@@ -130,13 +132,14 @@ def _address(function: GpuFunction, op: ir.Operation) -> _Address:
             beyond, immediate = immediate // room * room, immediate % room
         else:
             offset, immediate = offset + immediate, 0
-    value = _lane_offset(function, op, offset)
+    value = lane_offset(function, op, offset)
     if immediate:
-        value = arith.AddIOp(value, _integer(32, immediate)).result
-    return _Address(resource, value, _scalar(function, op, scalar * size + beyond), _policy(function, op))
+        value = arith.AddIOp(value, integer(32, immediate)).result
+    return _Address(descriptor, value, scalar_offset(function, op, scalar * size + beyond), policy(function, op))
 
 
-def _element_bytes(memory: ir.Value) -> int:
+def element_bytes(memory: ir.Value) -> int:
+    """Bytes of an element of a memory of gpu form."""
     element = ir.MemRefType(memory.type).element_type
     return 8 if isinstance(element, ir.IndexType) else element.width // 8
 
@@ -146,21 +149,23 @@ def _without_constant(expr: Expr) -> tuple[Expr, int]:
     return (expr - constant).expand() if constant else expr, constant
 
 
-def _scalar(function: GpuFunction, op: ir.Operation, scalar: Expr) -> ir.Value:
+def scalar_offset(function: GpuFunction, op: ir.Operation, scalar: Expr) -> ir.Value:
+    """The scalar offset of an access as i32; `scalar` is in bytes."""
     if scalar.constant_value is not None:
-        return _integer(32, scalar.constant_value)
+        return integer(32, scalar.constant_value)
     return function.emitter.shared(
         ("scalar offset", scalar), [scalar], op, index_operands(op), lambda values: _as(32, values[0])
     )
 
 
-def _policy(function: GpuFunction, op: ir.Operation) -> ir.Value:
+def policy(function: GpuFunction, op: ir.Operation) -> ir.Value:
+    """The cache policy of an access."""
     buffers = function.info.target.buffers
-    policy = buffers.nontemporal if "nontemporal" in op.attributes else 0
-    return _integer(32, policy | (buffers.volatile if "is_volatile" in op.attributes else 0))
+    bits = buffers.nontemporal if "nontemporal" in op.attributes else 0
+    return integer(32, bits | (buffers.volatile if "is_volatile" in op.attributes else 0))
 
 
-def _lane_offset(function: GpuFunction, op: ir.Operation, offset: Expr) -> ir.Value:
+def lane_offset(function: GpuFunction, op: ir.Operation, offset: Expr) -> ir.Value:
     """The byte offset as i32, out of range where the mask does not hold."""
     mask = op.opview.mask
     operands = index_operands(op)
@@ -176,7 +181,7 @@ def _lane_offset(function: GpuFunction, op: ir.Operation, offset: Expr) -> ir.Va
         return value
     condition = mask_condition(function, op)
     assert condition is not None  # there is a mask
-    return arith.SelectOp(condition, value, _integer(32, MASKED)).result
+    return arith.SelectOp(condition, value, integer(32, MASKED)).result
 
 
 def _at_first(function: GpuFunction, mask: ir.Operation, predicate: Expr) -> Expr:
@@ -190,16 +195,16 @@ def _select(values: list[ir.Value]) -> ir.Value:
     if condition.type != ir.IntegerType.get_signless(1):
         zero = arith.ConstantOp(condition.type, 0).result
         condition = arith.CmpIOp(arith.CmpIPredicate.ne, condition, zero).result
-    return arith.SelectOp(condition, _as(32, offset), _integer(32, MASKED)).result
+    return arith.SelectOp(condition, _as(32, offset), integer(32, MASKED)).result
 
 
-def _resource(function: GpuFunction, op: ir.Operation, base: Expr) -> ir.Value:
+def resource(function: GpuFunction, op: ir.Operation, base: Expr) -> ir.Value:
     """The descriptor of a memory from `base` (elements) on."""
     memory = memory_of(op)
     key = ("resource", memory, base)
     known = function.spans.get(key)
     if known is None:
-        size = _element_bytes(memory)
+        size = element_bytes(memory)
         valid = ((function.total_elements(memory) - base) * size).simplify(function.info.facts)
         known = function.spans[key] = (base * size, valid)
     return function.emitter.shared(
@@ -210,7 +215,7 @@ def _resource(function: GpuFunction, op: ir.Operation, base: Expr) -> ir.Value:
 def _descriptor(function: GpuFunction, memory: ir.Value, valid: Expr, at: ir.Value, room: ir.Value) -> ir.Value:
     """at: bytes from the memory's start; room: the bytes left from there, clamped to what a descriptor can have."""
     address = _as(64, memref.ExtractAlignedPointerAsIndexOp(memory).result)
-    pointer = llvm.IntToPtrOp(_pointer_type(1), address).result
+    pointer = llvm.IntToPtrOp(pointer_type(1), address).result
     if not _is_zero(at):
         dynamic = -(1 << 31)
         byte = ir.IntegerType.get_signless(8)
@@ -220,11 +225,12 @@ def _descriptor(function: GpuFunction, memory: ir.Value, valid: Expr, at: ir.Val
         room = arith.MaxSIOp(room, arith.ConstantOp(room.type, 0).result).result
     if most is None or most > LIMIT:
         room = arith.MinSIOp(room, arith.ConstantOp(room.type, LIMIT).result).result
-    flags = _integer(32, function.info.target.buffers.flags)
-    return rocdl.MakeBufferRsrcOp(_pointer_type(8), pointer, _integer(16, 0), _as(64, room), flags).result
+    flags = integer(32, function.info.target.buffers.flags)
+    return rocdl.MakeBufferRsrcOp(pointer_type(8), pointer, integer(16, 0), _as(64, room), flags).result
 
 
-def _pointer_type(space: int) -> ir.Type:
+def pointer_type(space: int) -> ir.Type:
+    """`!llvm.ptr<space>`."""
     return ir.Type.parse(f"!llvm.ptr<{space}>")
 
 

@@ -1,9 +1,9 @@
-"""Lane-form computation, synchronisation and regions to gpu form."""
+"""Lane-form computation and regions to gpu form."""
 
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import amdgpu, arith, gpu, llvm, rocdl, scf, vector
+from mlir.dialects import arith, gpu, scf, vector
 
 from .diagnostics import PassError
 from .gpu_access import as_index, index_operands
@@ -169,76 +169,6 @@ def _shuffled(value: ir.Value, offset: ir.Value, width: ir.Value, mode: ir.Attri
     if mode == ir.Attribute.parse("#gpu<shuffle_mode xor>"):  # its partner is always in the group
         return shuffle.results[0]
     return arith.SelectOp(shuffle.results[1], shuffle.results[0], value).result
-
-
-# --- synchronisation -----------------------------------------------------------------------------
-def lower_barrier(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.shared_memory_barrier → amdgpu.lds_barrier, behind a wait for asynchronous copies if it says so."""
-    with op.location, ir.InsertionPoint(op):
-        if "wait_async" in op.attributes:
-            amdgpu.MemoryCounterWaitOp(load=0)
-        amdgpu.LDSBarrierOp()
-    op.erase()
-
-
-def lower_workgroup_barrier(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.workgroup_barrier → s_barrier without a wait."""
-    with op.location, ir.InsertionPoint(op):
-        rocdl.SBarrierOp()
-    op.erase()
-
-
-def lower_barrier_signal(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.barrier_signal → nothing: the wait is a whole barrier, which is right wherever a split one is."""
-    op.erase()
-
-
-def lower_barrier_wait(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.barrier_wait → amdgpu.lds_barrier, behind a wait for asynchronous copies."""
-    with op.location, ir.InsertionPoint(op):
-        if _copies_asynchronously(op):
-            amdgpu.MemoryCounterWaitOp(load=0)
-        amdgpu.LDSBarrierOp()
-    op.erase()
-
-
-def _copies_asynchronously(op: ir.Operation) -> bool:
-    """Whether some signal of the block says that asynchronous copies are to be waited for."""
-    signals = (v.operation for v in op.block.operations if v.operation.name == "wave.barrier_signal")
-    return any("wait_async" in s.attributes for s in signals)
-
-
-def lower_scheduling_barrier(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.scheduling_barrier → amdgpu.sched_barrier, which lets nothing pass."""
-    with op.location, ir.InsertionPoint(op):
-        ir.Operation.create("rocdl.sched.barrier", [], [], {"mask": ir.IntegerAttr.get(_i32_type(), 0)})
-    op.erase()
-
-
-def _i32_type() -> ir.Type:
-    return ir.IntegerType.get_signless(_I32)
-
-
-def lower_wave_fence(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.wave_fence → a wavefront-scope fence: no instruction, but LLVM keeps LDS accesses on their sides."""
-    with op.location, ir.InsertionPoint(op):
-        llvm.FenceOp(ir.Attribute.parse("4 : i64"), syncscope="wavefront")
-    op.erase()
-
-
-def lower_memory_counter_wait(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.memory_counter_wait → amdgpu.memory_counter_wait."""
-    counts = {n: op.attributes[n].value for n in ("load", "store", "ds", "exp") if n in op.attributes}
-    with op.location, ir.InsertionPoint(op):
-        amdgpu.MemoryCounterWaitOp(**counts)
-    op.erase()
-
-
-def lower_set_wave_prio(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.set_wave_prio → rocdl.s.setprio."""
-    with op.location, ir.InsertionPoint(op):
-        rocdl.SetPrioOp(op.attributes["priority"].value)
-    op.erase()
 
 
 # --- regions -------------------------------------------------------------------------------------

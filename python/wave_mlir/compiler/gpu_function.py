@@ -22,7 +22,7 @@ class GpuFunction:
     `strides` are those of each memory in elements, by the memory's value: expressions, where a run-time stride is a
     reserved symbol bound to its ABI argument. `extents` are those of memory arguments. `spans` has the place and the
     valid bytes of descriptors. `lds_places` are the byte offset and the elements of LDS buffers, `lds_shifted` views of
-    them from an element on.
+    them from an element on. `copies`: there are asynchronous copies to LDS.
     """
 
     op: ir.Operation
@@ -34,6 +34,7 @@ class GpuFunction:
     lds_places: dict[ir.Value, tuple[int, int]] = field(default_factory=dict)
     lds_shifted: dict[tuple[ir.Value, int], ir.Value] = field(default_factory=dict)
     spans: dict[tuple[str, ir.Value, Expr], tuple[Expr, Expr]] = field(default_factory=dict)
+    copies: bool = False
 
     def total_elements(self, memory: ir.Value) -> Expr:
         """Elements that a memory argument spans, as the ABI counts them; 0 or less when an extent is 0."""

@@ -26,8 +26,9 @@ _INTEGER_MATH = frozenset({"absi", "ctlz", "cttz", "ctpop"})
 _TRUSTED = frozenset(
     f"rocdl.{name}"
     for name in (
-        "sched.barrier", "sched.group.barrier", "readfirstlane", "ds_bpermute", "s.setprio", "make.buffer.rsrc",
-        "raw.ptr.buffer.load", "raw.ptr.buffer.store",
+        "sched.barrier", "sched.group.barrier", "ds_bpermute", "s.setprio", "make.buffer.rsrc",
+        "raw.ptr.buffer.load", "raw.ptr.buffer.store", "raw.ptr.buffer.load.lds",
+        "s.waitcnt", "s.barrier", "readfirstlane",
     )
 ) | frozenset({"llvm.fence", "llvm.inttoptr", "llvm.getelementptr"})  # fmt: skip
 

@@ -13,7 +13,7 @@ from wave_mlir.dialect import Expr, Facts, MemoryType
 from .kernel_info import KernelInfo
 
 ACCESSES = ("wave.read", "wave.write", "wave.atomic")
-BUFFER_ACCESSES = ("wave.buffer_load", "wave.buffer_store")
+BUFFER_ACCESSES = ("wave.buffer_load", "wave.buffer_store", "wave.gather_to_shared")
 
 
 def accesses(block: ir.Block) -> Iterator[ir.Operation]:
@@ -102,8 +102,8 @@ class LaneFacts:
 
 # Operands by position: the accessors of ODS compute the segments anew each time.
 def memory_of(op: ir.Operation) -> ir.Value:
-    """The memory that is accessed."""
-    return op.operands[0 if op.name in ("wave.read", "wave.buffer_load") else 1]
+    """The memory that is accessed; the source of a copy."""
+    return op.operands[0 if op.name in ("wave.read", "wave.buffer_load", "wave.gather_to_shared") else 1]
 
 
 def stored_of(op: ir.Operation) -> ir.Value:

@@ -15,6 +15,8 @@ from mlir import ir
 
 from wave_mlir.dialect import Expr, MemoryType, bank_conflicts
 
+from .direct_copies import COPY
+from .direct_swizzle import span_of
 from .kernel_info import KernelInfo
 from .lane_access import element_bits, index_of, width_of
 
@@ -66,6 +68,8 @@ class Buffer:
     extents: tuple[int, ...]
     element_bytes: int
     patterns: dict[Pattern, int] = field(default_factory=dict)  # how many accesses have it
+    copies: list[ir.Operation] = field(default_factory=list)  # direct ones, whose lanes follow one another
+    span: int = 0  # elements: chunks may be exchanged inside of stretches of that many alone, where there are copies
 
     @property
     def columns(self) -> int:
@@ -95,6 +99,9 @@ def buffer_of(info: KernelInfo, allocate: ir.Operation) -> Buffer | None:
     chunk = CHUNK_BYTES // found.element_bytes
     for use in allocate.results[0].uses:
         op = use.owner.operation
+        if op.name == COPY:
+            found.copies.append(op)
+            continue
         if op.name not in ("wave.read", "wave.write") or found.columns % chunk:
             return None
         found.accesses.append(op)
@@ -104,6 +111,8 @@ def buffer_of(info: KernelInfo, allocate: ir.Operation) -> Buffer | None:
         row = row_of(index, found.extents).simplify(info.facts)
         pattern = Pattern(op.name.removeprefix("wave."), row, index[-1], width)
         found.patterns[pattern] = found.patterns.get(pattern, 0) + 1
+    if found.copies:
+        found.span = min(span_of(info, op, found.extents) for op in found.copies)
     return found
 
 
@@ -114,10 +123,17 @@ def candidates(buffer: Buffer, spare_bytes: int) -> list[RowLayout]:
     for phases in (8, 4, 16, 2):
         if buffer.columns % (phases * chunk) == 0:
             found += [RowLayout(chunk, phases, rows) for rows in (1, 2, 4, 8)]
+    if buffer.copies:
+        return [layout for layout in found if _may_exchange(buffer, layout)]
     rows = int(np.prod(buffer.extents[:-1]))
     if rows * chunk * buffer.element_bytes <= spare_bytes:
         found.append(RowLayout(chunk, pad=chunk))
     return found
+
+
+def _may_exchange(buffer: Buffer, layout: RowLayout) -> bool:
+    """Whether the lanes of each copy can exchange their chunks among themselves."""
+    return layout.phases == 1 or (buffer.span > 0 and buffer.span % (layout.phases * layout.chunk) == 0)
 
 
 def clocks(info: KernelInfo, buffer: Buffer, layout: RowLayout) -> tuple[int, int]:

@@ -7,7 +7,7 @@ are the algebra (docs/layouts.md). Here are the constructors that passes use and
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import prod
+from math import gcd, prod
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +26,7 @@ __all__ = [
     "coordinates",
     "elementwise_layout",
     "fragment_layout",
+    "linear_layout",
     "mma_layout",
     "owners",
     "tiled_layout",
@@ -234,6 +235,48 @@ def cooperative_layout(
     return Layout.get(
         extents, reg=[(vector, contiguous, 1), *digits["reg"]], lane=digits["lane"], wave_x=digits["wave.x"],
         wave_y=digits["wave.y"], wave_z=digits["wave.z"], context=context,
+    ).canonical()  # fmt: skip
+
+
+def linear_layout(
+    extents: Mapping[str, int],
+    vector: int,
+    wave_size: int,
+    waves: Sequence[int] = (1, 1, 1),
+    together: int = 1,
+    context: ir.Context | None = None,
+) -> Layout | None:
+    """A tile in row-major order of its dims (last fastest), dealt to lanes in that order, `vector` elements at a time.
+
+    Neighbouring lanes hold neighbouring vectors wherever in the tile that is, as a copy straight to LDS needs it: those
+    of a wave follow one another. Then come up to `together` registers (a common divisor), waves, and more registers, so
+    that a wave has `together` blocks behind one another. None where the numbers do not divide: a last dim that is no
+    multiple of the vector, a tile that is no multiple of what all threads hold, rows that do not go into a wave.
+    """
+    *others, last = extents
+    if extents[last] % vector:
+        return None
+    threads = wave_size * prod(waves)
+    copies, rest = divmod(prod(extents.values()), vector * threads)
+    if rest or not copies:
+        return None
+    first = gcd(copies, together)
+    sources = [("lane", wave_size), ("reg", first), *zip(WAVE_AXES, waves, strict=True), ("reg", copies // first)]
+    digits: dict[str, list[Digit]] = {"reg": [(vector, last, 1)], "lane": [], **{axis: [] for axis in WAVE_AXES}}
+    dims = [(last, extents[last] // vector, vector), *((dim, extents[dim], 1) for dim in reversed(others))]
+    dim, left, stride = dims.pop(0)
+    for source, number in sources:
+        while number > 1:
+            while left == 1 and dims:
+                dim, left, stride = dims.pop(0)
+            take = min(number, left)
+            if number % take or left % take:
+                return None
+            digits[source].append((take, dim, stride))
+            number, left, stride = number // take, left // take, stride * take
+    return Layout.get(
+        extents, reg=digits["reg"], lane=digits["lane"], wave_x=digits["wave.x"], wave_y=digits["wave.y"],
+        wave_z=digits["wave.z"], context=context,
     ).canonical()  # fmt: skip
 
 

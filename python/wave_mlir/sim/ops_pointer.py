@@ -239,10 +239,12 @@ def _resource_copy(c: Compiler, op: ir.Operation) -> None:
     word = element_type(ir.IntegerType.get_signless(32 if size >= 4 else 8 * size, op.context))
     plan = Plan(c.info, word, max(1, size // 4), counter=False)
     address, pointer = _ResourceAddress(c, resource, offset, scalar), c.use(lds)
+    address.limit_to_masked(op)
     c.program.use.copies_async = True
 
     def step(cohort: Cohort) -> None:
         ref, at, shift = address.compute(cohort, word)
+        address.check(cohort, plan, ref, at + immediate, shift)
         raw = to_bytes(access.load_buffer(cohort, plan, ref, at + immediate, None, shift), word)
         storage, where = find_storage(cohort, plan.info, cohort.env[pointer])
         copy_to_lds(cohort, plan, raw, storage, where + immediate, full_mask_or_none(cohort))

@@ -69,7 +69,6 @@ _REPLACED: dict[str, str] = {
     "multi_buffer_count": "loops are not pipelined in this version",
     "denorm_fp_math_f32": "denormals are kept",
     "waves_per_eu": "the compiler's own choice",
-    "use_global_to_shared": "copies to LDS go through registers in this version",
     "use_buffer_ops": "global memory goes through buffer instructions wherever the offsets are proven to fit",
     "linearize_shared_access": "addresses are always split into a uniform and a lane part",
     "scalarize_packed_math": "LLVM's choice",
@@ -101,8 +100,9 @@ class WaveCompileOptions:
     subs: values of symbols, by symbol or name. dynamic_symbols: symbols given at run time, in the order of the ABI.
     target: such as "gfx942"; by default `get_default_arch()`. func_name: the kernel's name in machine code, by default
     the function's. debug: line tables in the code. use_fast_math: quotients and elementary functions of at most 32 bits
-    by bare instructions, products and sums fused (docs/elementary-functions.md). cache: False compiles anew and keeps
-    nothing. Other options of the Wave language are accepted: each warns once and says what does the same, or how it is.
+    by bare instructions, products and sums fused (docs/elementary-functions.md). use_global_to_shared: tiles
+    go to LDS without registers where the target can (docs/direct-copies.md). cache: False compiles anew and keeps nothing.
+    Other options of the Wave language are accepted: each warns once and says what does the same, or how it is.
     """
 
     subs: Mapping[sympy.Symbol | str, Any] = field(default_factory=dict)
@@ -111,6 +111,7 @@ class WaveCompileOptions:
     func_name: str | None = None
     debug: bool = False
     use_fast_math: bool = False
+    use_global_to_shared: bool = False
     cache: bool = True
 
     def __init__(self, **options: Any) -> None:
@@ -131,7 +132,7 @@ class WaveCompileOptions:
 
     def pipeline(self) -> PipelineOptions:
         """The options of the compiler's pipelines."""
-        return PipelineOptions(target=self.target)
+        return PipelineOptions(target=self.target, global_to_shared=bool(self.use_global_to_shared))
 
     def in_key(self) -> dict[str, object]:
         """What of the options a cache key needs besides the traced program, as plain data: all that is not in its text.

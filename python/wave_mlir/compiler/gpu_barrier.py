@@ -1,0 +1,102 @@
+"""Synchronisation of lane form to gpu form: barriers, fences, waits, priorities.
+
+In a kernel with direct copies to LDS barriers are bare: a wait that says how many copies may be left in flight, then
+`s_barrier` between fences of wavefront scope. Any wider fence would wait for all copies.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import amdgpu, llvm, rocdl
+
+from .gpu_function import GpuFunction
+
+OUTSTANDING = "wave.outstanding"
+"""Attribute of what waits for asynchronous copies: so many of the last ones may still be in flight; by default none."""
+_ACQUIRE, _RELEASE = 4, 5  # LLVM's orderings
+_NO_LIMIT = {"vm": 63, "exp": 7, "lgkm": 15}
+
+
+def waitcnt(vm: int = _NO_LIMIT["vm"], lgkm: int = _NO_LIMIT["lgkm"]) -> int:
+    """The operand of s_waitcnt of gfx9 (those targets alone have direct copies): at most so many of each in flight."""
+    vm = min(vm, _NO_LIMIT["vm"])
+    return vm & 15 | _NO_LIMIT["exp"] << 4 | lgkm << 8 | vm >> 4 << 14
+
+
+def lower_barrier(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.shared_memory_barrier → amdgpu.lds_barrier, or a bare barrier where there are copies to wait for."""
+    with op.location, ir.InsertionPoint(op):
+        _barrier(function, op, "wait_async" in op.attributes)
+    op.erase()
+
+
+def _barrier(function: GpuFunction, op: ir.Operation, waits: bool) -> None:
+    if not function.copies:
+        if waits:
+            amdgpu.MemoryCounterWaitOp(load=0)
+        amdgpu.LDSBarrierOp()
+        return
+    left = ir.IntegerAttr(op.attributes[OUTSTANDING]).value if OUTSTANDING in op.attributes else 0
+    rocdl.SWaitcntOp(waitcnt(left, 0) if waits else waitcnt(lgkm=0))
+    _fence(_RELEASE)
+    rocdl.SBarrierOp()
+    _fence(_ACQUIRE)
+
+
+def _fence(ordering: int) -> None:
+    llvm.FenceOp(ir.Attribute.parse(f"{ordering} : i64"), syncscope="wavefront")
+
+
+def lower_workgroup_barrier(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.workgroup_barrier → s_barrier without a wait."""
+    with op.location, ir.InsertionPoint(op):
+        rocdl.SBarrierOp()
+    op.erase()
+
+
+def lower_barrier_signal(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.barrier_signal → nothing: the wait is a whole barrier, which is right wherever a split one is."""
+    op.erase()
+
+
+def lower_barrier_wait(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.barrier_wait → a barrier as of `lower_barrier`."""
+    with op.location, ir.InsertionPoint(op):
+        _barrier(function, op, "wait_async" in op.attributes or _copies_asynchronously(op))
+    op.erase()
+
+
+def _copies_asynchronously(op: ir.Operation) -> bool:
+    """Whether some signal of the block says that asynchronous copies are to be waited for."""
+    signals = (v.operation for v in op.block.operations if v.operation.name == "wave.barrier_signal")
+    return any("wait_async" in s.attributes for s in signals)
+
+
+def lower_scheduling_barrier(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.scheduling_barrier → amdgpu.sched_barrier, which lets nothing pass."""
+    with op.location, ir.InsertionPoint(op):
+        mask = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 0)
+        ir.Operation.create("rocdl.sched.barrier", [], [], {"mask": mask})
+    op.erase()
+
+
+def lower_wave_fence(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.wave_fence → a wavefront-scope fence: no instruction, but LLVM keeps LDS accesses on their sides."""
+    with op.location, ir.InsertionPoint(op):
+        llvm.FenceOp(ir.Attribute.parse("4 : i64"), syncscope="wavefront")
+    op.erase()
+
+
+def lower_memory_counter_wait(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.memory_counter_wait → amdgpu.memory_counter_wait."""
+    counts = {n: op.attributes[n].value for n in ("load", "store", "ds", "exp") if n in op.attributes}
+    with op.location, ir.InsertionPoint(op):
+        amdgpu.MemoryCounterWaitOp(**counts)
+    op.erase()
+
+
+def lower_set_wave_prio(function: GpuFunction, op: ir.Operation) -> None:
+    """wave.set_wave_prio → rocdl.s.setprio."""
+    with op.location, ir.InsertionPoint(op):
+        rocdl.SetPrioOp(op.attributes["priority"].value)
+    op.erase()
