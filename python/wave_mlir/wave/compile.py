@@ -101,8 +101,8 @@ class WaveCompileOptions:
     target: such as "gfx942"; by default `get_default_arch()`. func_name: the kernel's name in machine code, by default
     the function's. debug: line tables in the code. use_fast_math: quotients and elementary functions of at most 32 bits
     by bare instructions, products and sums fused (docs/elementary-functions.md). use_global_to_shared: tiles
-    go to LDS without registers where the target can (docs/direct-copies.md). cache: False compiles anew and keeps nothing.
-    Other options of the Wave language are accepted: each warns once and says what does the same, or how it is.
+    go to LDS without registers where the target can (docs/direct-copies.md). cache: False compiles anew and keeps
+    nothing. Other options of the Wave language are accepted: each warns once and says what does the same, or how it is.
     """
 
     subs: Mapping[sympy.Symbol | str, Any] = field(default_factory=dict)

@@ -32,6 +32,7 @@ FLIPPED: dict[str, dict] = {
     "func_name": {"func_name": "other"},
     "debug": {"debug": True},
     "use_fast_math": {"use_fast_math": True},
+    "use_global_to_shared": {"use_global_to_shared": True},
 }
 SAME = {"cache"}
 """Options that change nothing of what is made."""
