@@ -25,11 +25,25 @@ if not os.environ.get("WAVE_RANDOM_EXAMPLES"):
     settings.load_profile("fixed")
 
 
+def _thin(items: Sequence[pytest.Item]) -> None:
+    """Mark as slow all but each n-th case of a test marked `thin(n)`: of a matrix of parameters, n with no factor in
+    common with their numbers leaves a mixture. The first case always stays."""
+    seen: dict[str, int] = {}
+    for item in items:
+        if marker := item.get_closest_marker("thin"):
+            name = item.nodeid.partition("[")[0]
+            seen[name] = seen.get(name, -1) + 1
+            if seen[name] % marker.args[0]:
+                item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect tests that need the external runner, or kernels of other compilers, when there are none.
 
     The workers of a parallel run must find the same tests: a name with an address in it is an error here.
     """
+    _thin(items)
     changing = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if changing:
         raise pytest.UsageError(f"{changing[0]}: this name differs in each run; give the parameters other ids")

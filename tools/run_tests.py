@@ -2,7 +2,7 @@
 
     python tools/run_tests.py [--all] [--jobs N] [--results FOLDER]
 
---all adds the tests marked slow. Exit code 1 when a test failed, a runner broke or found nothing to run. The last line
+--all adds the tests marked slow, and properties are tried on more examples. Exit code 1 when a test failed, a runner broke or found nothing to run. The last line
 is written to FOLDER/summary too, after `make` has added lines of its own.
 """
 
@@ -92,7 +92,9 @@ def main(arguments: list[str]) -> int:
     lit_command = [sys.executable, "-c", LIT, "-q", f"-j{options.jobs}", f"--xunit-xml-output={lit}", "test"]
     pytest_command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={pytest}", "--durations=10"]
     pytest_command += ["-n", str(options.jobs), "--dist", "worksteal"]
-    pytest_command += ["-m", ""] if options.all else []
+    if options.all:
+        pytest_command += ["-m", ""]
+        os.environ["WAVE_MORE_EXAMPLES"] = "1"
     total = run("lit", lit_command, lit) + run("pytest", pytest_command, pytest)
     (results / "summary").write_text(f"{total}\n")
     print(total, flush=True)

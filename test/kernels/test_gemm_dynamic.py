@@ -56,6 +56,7 @@ def test_sizes_are_all_there() -> None:
             assert {sizes[name] for sizes in _sizes(dynamic)} == set(SIZES)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("case", "dynamic"), CASES)
 def test_simulated(case: GemmCase, dynamic: Dynamic) -> None:
     module = _compiled(case, dynamic).module
@@ -65,6 +66,7 @@ def test_simulated(case: GemmCase, dynamic: Dynamic) -> None:
         np.testing.assert_array_equal(c, gemm_cases.expected(a, b, c.dtype), err_msg=str(sizes))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("case", "dynamic"), CASES)
 def test_machine_code(case: GemmCase, dynamic: Dynamic, isa: Callable[..., object]) -> None:
     for seed, sizes in enumerate(_sizes(dynamic)[:4]):

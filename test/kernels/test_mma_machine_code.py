@@ -65,6 +65,7 @@ def no_scales(kind: MmaKind, count: int) -> list[np.ndarray] | None:
     return [np.ones((count, kind.m, blocks)), np.ones((count, kind.n, blocks))]
 
 
+@pytest.mark.thin(3)
 @runnable
 def test_random_matrices(machine_run: Run, tmp_path: Path, target: Target, kind: MmaKind) -> None:
     rng = np.random.default_rng(1)
@@ -83,6 +84,7 @@ def distinct_columns(rng: np.random.Generator, rows: int, k: int) -> np.ndarray:
             return matrix
 
 
+@pytest.mark.thin(3)
 @pytest.mark.second_opinion
 @runnable
 def test_one_hot(isa_run: Run, tmp_path: Path, target: Target, kind: MmaKind) -> None:

@@ -35,6 +35,7 @@ class Backward:
             check_machine(made, given, want, self.tolerance, seed=11)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("name", ["keys", "queries"])
 @pytest.mark.parametrize("mma", [MMAType.F32_16x16x16_F16, MMAType.F32_32x32x8_F16], ids=lambda m: m.name)
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])

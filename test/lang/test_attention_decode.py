@@ -64,6 +64,7 @@ def test_query_heads_of_a_key_head(ratio: int) -> None:
     Decode(Shape(2 * ratio, 2, 32, 32, rows=64, splits=2), [9, 40]).check()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("mma", [F16_16, F16_32], ids=["16x16", "32x32"])
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 @pytest.mark.parametrize("target", ["gfx942", "gfx950"])

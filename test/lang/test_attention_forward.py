@@ -54,12 +54,14 @@ def test_variants(variant: Variant) -> None:
     run(Shape(4, 33, 45, 32, 32, kv_heads=2), variant, machine=True)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("mma", [F16_16, F16_32], ids=["16x16", "32x32"])
 @pytest.mark.parametrize("head", [13, 40, 72, 80, 96, 192])
 def test_head_sizes(head: int, mma: tuple[MMAType, MMAType]) -> None:
     run(Shape(1, 33, 45, head, head), Variant(causal=True), mma)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("mma", [F16_16, F16_32, DOUBLE_16, DOUBLE_32], ids=lambda m: m[0].name)
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 @pytest.mark.parametrize("waves", [1, 2, 4])

@@ -35,12 +35,14 @@ def run(
         check_machine(made, arguments, want, tolerance, seed=5)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("mma", [MMAType.F32_16x16x16_F16, MMAType.F32_32x32x8_F16], ids=lambda m: m.name)
 @pytest.mark.parametrize(("dtype", "target", "waves"), [("f16", "gfx942", 1), ("bf16", "gfx950", 4)])
 def test_prefill(mma: MMAType, dtype: str, target: str, waves: int) -> None:
     run("prefill", Shape(LENGTHS, 4, 2, 32, 64), mma, dtype, waves, target)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("mma", [MMAType.F32_16x16x16_F16, MMAType.F32_32x32x8_F16], ids=lambda m: m.name)
 @pytest.mark.parametrize(("dtype", "target", "waves"), [("f16", "gfx942", 1), ("bf16", "gfx950", 4)])
 def test_extend(mma: MMAType, dtype: str, target: str, waves: int) -> None:

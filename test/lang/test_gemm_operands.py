@@ -51,6 +51,7 @@ def _transposed(way: str, lhs: bool, rhs: bool):
     return gemm
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("size", [(64, 64, 64), (17, 100, 33)], ids=str)
 @pytest.mark.parametrize(("lhs", "rhs"), [(True, False), (False, True), (True, True)], ids=["A", "B", "AB"])
 @pytest.mark.parametrize("way", ["mapping", "permuted", "as it is"])

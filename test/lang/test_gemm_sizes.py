@@ -72,6 +72,7 @@ def _dynamic(dtype: DataType, dynamic: tuple, space: sympy.Symbol) -> CompiledKe
     return wave_compile(options, plain(dtype, constraints(KINDS[dtype], (2, 2))))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("values", [(1, 17, 64), (17, 1, 100), (64, 100, 17), (100, 64, 1), (33, 72, 40)], ids=str)
 @pytest.mark.parametrize("dynamic", DYNAMIC, ids=NAMES)
 @pytest.mark.parametrize(("dtype", "space"), [(tkl.f16, SHARED), (tkl.i8, GLOBAL)], ids=["f16-shared", "i8-global"])

@@ -21,6 +21,7 @@ def numbers(dtype: type, *sizes: int) -> np.ndarray:
     return RNG.standard_normal(sizes).astype(np.float32).astype(dtype)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("name", list(rowwise.CASES))
 @pytest.mark.parametrize("dtype", list(TYPES))
 @pytest.mark.parametrize(("columns", "waves"), [(64, 1), (100, 1), (33, 1), (512, 2), (700, 4), (1, 1)])

@@ -45,6 +45,7 @@ def test_cumsum_over_rows() -> None:
     check(kernel, {M: 13, N: 70, BM: 16, BN: 64}, [a, np.zeros_like(a)], {1: a.cumsum(0)})
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("n", "shapes"), SHAPES, ids=lambda v: str(v) if isinstance(v, int) else "")
 @pytest.mark.parametrize(("k", "dtype", "array"), [(1, tkl.f32, np.float32), (5, tkl.i32, np.int32)])
 def test_topk(n: int, shapes: dict, k: int, dtype, array) -> None:

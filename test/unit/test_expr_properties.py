@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,7 +16,7 @@ from mlir.ir import Context
 from wave_mlir.dialect import Expr, Facts, prove
 
 SYMBOLS = ("lane", "wg.x", "M", "K")
-settings.register_profile("expr", deadline=None, max_examples=400)
+settings.register_profile("expr", deadline=None, max_examples=400 if os.environ.get("WAVE_MORE_EXAMPLES") else 150)
 settings.load_profile("expr")
 
 
