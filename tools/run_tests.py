@@ -2,8 +2,8 @@
 
     python tools/run_tests.py [--all] [--jobs N] [--results FOLDER]
 
---all adds the tests marked slow, and properties are tried on more examples. Exit code 1 when a test failed, a runner broke or found nothing to run. The last line
-is written to FOLDER/summary too, after `make` has added lines of its own.
+--all adds the tests marked slow, and properties are tried on more examples. Exit code 1 when a test failed, a runner
+broke or found nothing to run. The last line is written to FOLDER/summary too, after `make` has added lines of its own.
 """
 
 from __future__ import annotations
