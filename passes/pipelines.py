@@ -59,7 +59,7 @@ def _staged_to_lane(options: PipelineOptions) -> list[str]:
 
 
 def _lane_to_scheduled(_: PipelineOptions) -> list[str]:
-    return ["wave-place-barriers", "wave-pack-shared"]
+    return ["wave-place-barriers", "wave-count-waits", "wave-pack-shared"]
 
 
 def _scheduled_to_gpu(_: PipelineOptions) -> list[str]:

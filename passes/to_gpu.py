@@ -80,7 +80,9 @@ def _lower_kernel(view: ir.OpView, into: ir.Block) -> None:
     info = KernelInfo.of(view)
     kernel = view.operation
     function = create_function(kernel, info, lds_bytes_of(kernel, info), into)
-    function.copies = any(op.name == gpu_copy.COPY for op in walk(kernel.regions[0].blocks[0]))
+    ops = list(walk(kernel.regions[0].blocks[0]))
+    function.copies = any(op.name == gpu_copy.COPY for op in ops)
+    function.counted = any(gpu_barrier.OUTSTANDING in op.attributes for op in ops)
     block = function.block
     for op in list(kernel.regions[0].blocks[0].operations):
         block.append(op)

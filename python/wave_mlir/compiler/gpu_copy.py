@@ -20,6 +20,8 @@ from .gpu_function import GpuFunction
 from .tile_ir import bound_names
 
 _DYNAMIC = -(1 << 31)
+_ALL_BUT_VECTOR_MEMORY = 0x78F
+"""Mask of a scheduling barrier that everything may pass but accesses to global memory."""
 
 __all__ = ["COPY", "lower_copy"]
 
@@ -45,6 +47,9 @@ def lower_copy(function: GpuFunction, op: ir.Operation) -> None:
             policy(function, op),
         )
         mark_range(op, made.operation)
+        if function.counted:  # waits count copies in the order of the program: LLVM must not change it
+            mask = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), _ALL_BUT_VECTOR_MEMORY)
+            ir.Operation.create("rocdl.sched.barrier", [], [], {"mask": mask})
     op.erase()
 
 

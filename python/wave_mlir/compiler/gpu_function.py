@@ -22,7 +22,8 @@ class GpuFunction:
     `strides` are those of each memory in elements, by the memory's value: expressions, where a run-time stride is a
     reserved symbol bound to its ABI argument. `extents` are those of memory arguments. `spans` has the place and the
     valid bytes of descriptors. `lds_places` are the byte offset and the elements of LDS buffers, `lds_shifted` views of
-    them from an element on. `copies`: there are asynchronous copies to LDS.
+    them from an element on. `copies`: there are asynchronous copies to LDS; `counted`: some may stay in
+    flight at a barrier.
     """
 
     op: ir.Operation
@@ -35,6 +36,7 @@ class GpuFunction:
     lds_shifted: dict[tuple[ir.Value, int], ir.Value] = field(default_factory=dict)
     spans: dict[tuple[str, ir.Value, Expr], tuple[Expr, Expr]] = field(default_factory=dict)
     copies: bool = False
+    counted: bool = False
 
     def total_elements(self, memory: ir.Value) -> Expr:
         """Elements that a memory argument spans, as the ABI counts them; 0 or less when an extent is 0."""
