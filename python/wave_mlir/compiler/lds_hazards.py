@@ -80,7 +80,7 @@ class Program:
     def _visit(self, block: ir.Block, parents: tuple[int, ...], synchronising: tuple[str, ...]) -> None:
         for view in block.operations:
             op = view.operation
-            node = Node(op, len(self.nodes), parents, *_accesses(op), synchronises=op.name in synchronising)
+            node = Node(op, len(self.nodes), parents, *accesses_of(op), synchronises=op.name in synchronising)
             self.nodes.append(node)
             for region in op.regions:
                 for inner in region.blocks:
@@ -130,7 +130,7 @@ class Program:
         for buffer, nodes in users.items():
             for i, a in enumerate(nodes):
                 for j, b in enumerate(nodes):
-                    if (buffer in a.writes or buffer in b.writes) and not (i < j and _same_tile(a.op, b.op)):
+                    if (buffer in a.writes or buffer in b.writes) and not (i < j and same_tile(a.op, b.op)):
                         points = self._after(a, b) if i < j else self._around(a, b)
                         if points is not None:
                             found.setdefault(points, (a.number, b.number))
@@ -160,7 +160,7 @@ class Program:
         return trip & self._served(producer, consumer)
 
 
-def _accesses(op: ir.Operation) -> tuple[tuple[ir.Value, ...], tuple[ir.Value, ...]]:
+def accesses_of(op: ir.Operation) -> tuple[tuple[ir.Value, ...], tuple[ir.Value, ...]]:
     """(LDS buffers read, LDS buffers written) by an op."""
     reads, writes = [], []
     if op.name in _READS:
@@ -172,7 +172,7 @@ def _accesses(op: ir.Operation) -> tuple[tuple[ir.Value, ...], tuple[ir.Value, .
     return tuple(m for m in reads if _is_buffer(m)), tuple(m for m in writes if _is_buffer(m))
 
 
-def _same_tile(a: ir.Operation, b: ir.Operation) -> bool:
+def same_tile(a: ir.Operation, b: ir.Operation) -> bool:
     """Whether two accesses are copies of one tile op: these never touch the same element in one trip."""
     if "wave.provenance" not in a.attributes or "wave.provenance" not in b.attributes:
         return False

@@ -125,6 +125,7 @@ class Target:
     max_waves_per_simd: int
     clock_ghz: float
     memory_tb_per_s: float
+    vector_memory_bytes_per_clock: int  # that a compute unit's vector loads and stores move at most
     lds: Lds
     registers: Registers
     offsets: Mapping[str, OffsetRange]  # by "global", "buffer", "lds", "scalar"

@@ -1,0 +1,92 @@
+"""From a loop in lane form to a schedule, and from a schedule to attributes of the IR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from math import lcm
+
+from mlir import ir
+
+from wave_mlir.scheduling import Problem, Schedule, check, list_schedule, modulo, verify
+
+from .kernel_info import KernelInfo
+from .lds import aligned, allocations, buffer_of
+from .loop_problem import LoopProblem, one_trip_ahead
+
+PIPELINE = "wave.pipeline"
+"""On a loop: strategy, stages, interval (clocks) and unroll of its schedule."""
+SLOT = "wave.slot"
+"""On an op of such a loop: stage and order."""
+COPIES = "wave.copies"
+"""On an LDS allocation: how many copies the loop's trips take turns with."""
+
+Solver = Callable[[Problem, Mapping[str, int]], Schedule]
+
+SOLVERS: dict[str, Solver] = {"list": list_schedule, "modulo": modulo}
+"""Strategies by name: what solves the problem of a loop."""
+
+ONE_TRIP = ("list",)
+"""Strategies that do not overlap trips: copies of LDS buffers would be of no use."""
+
+
+def loops(block: ir.Block) -> Iterator[ir.Operation]:
+    """The innermost loops of a block, in program order."""
+    for view in block.operations:
+        op = view.operation
+        inner = [found for region in op.regions for b in region.blocks for found in loops(b)]
+        yield from inner
+        if op.name == "wave.iterate" and not inner:
+            yield op
+
+
+def spare_lds(info: KernelInfo) -> int:
+    """Bytes of LDS that a kernel leaves free, its buffers one after the other, with the copies chosen so far."""
+    end = 0
+    for op in allocations(info.kernel.operation):
+        count = ir.IntegerAttr(op.attributes[COPIES]).value if COPIES in op.attributes else 1
+        end = aligned(end) + aligned(buffer_of(op, info).bytes) * (count - 1) + buffer_of(op, info).bytes
+    return max(0, info.target.lds_bytes - end)
+
+
+def copies_for(loop: LoopProblem, strategy: str, wanted: int) -> dict[str, int]:
+    """Copies of the LDS buffers that can have some: `wanted`, or with 0 two of each where LDS has room."""
+    may = loop.copyable()
+    if strategy in ONE_TRIP or not may:
+        return {}
+    if wanted:
+        return dict.fromkeys(may, wanted) if wanted > 1 else {}
+    return dict.fromkeys(may, 2) if sum(aligned(loop.sizes[n]) for n in may) <= loop.spare_bytes else {}
+
+
+def solve(loop: LoopProblem, strategy: str, copies: Mapping[str, int]) -> Schedule:
+    """The verified schedule of a loop. Raises NoSchedule where the strategy finds none."""
+    problem = one_trip_ahead(loop.problem(copies))
+    check(problem)
+    schedule = SOLVERS[strategy](problem, copies)
+    verify(problem, schedule)
+    return schedule
+
+
+def annotate(loop: LoopProblem, schedule: Schedule) -> None:
+    """Write a schedule into the IR, as the pass that builds the pipelined loop takes it."""
+    i64 = ir.IntegerType.get_signless(64)
+
+    def number(value: int) -> ir.Attribute:
+        return ir.IntegerAttr.get(i64, value)
+
+    unroll = lcm(schedule.unroll, *(n for n in schedule.copies.values()))
+    loop.loop.attributes[PIPELINE] = ir.DictAttr.get(
+        {
+            "strategy": ir.StringAttr.get(schedule.strategy),
+            "stages": number(schedule.stages),
+            "interval": number(schedule.interval),
+            "unroll": number(unroll),
+        }
+    )
+    real = [name for name in schedule.ordered if name in loop.ops]  # barriers to come are no ops yet
+    for order, name in enumerate(real):
+        slot = {"stage": number(schedule.slots[name].stage), "order": number(order)}
+        loop.ops[name].attributes[SLOT] = ir.DictAttr.get(slot)
+    for name, count in schedule.copies.items():
+        if count > 1:
+            loop.buffers[name].attributes[COPIES] = number(count)
