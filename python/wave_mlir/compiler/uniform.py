@@ -8,6 +8,9 @@ from mlir import ir
 
 from .tile_ir import bound_values, expressions
 
+UNIFORM = "wave.uniform"
+"""On a conditional: all waves of the workgroup enter it or none, by the way it came about."""
+
 _OWN = ("lane", "el")
 _ELEMENTWISE = ("arith", "vector", "math")
 _PURE = ("wave.apply_expr", "wave.scalar", "wave.mask", "wave.shuffle", "wave.read")
@@ -21,7 +24,7 @@ class Uniform:
 
     def condition(self, op: ir.Operation) -> bool:
         """Whether all lanes of the workgroup agree on the condition of a `wave.conditional`."""
-        return self._expressions(op) and all(self.value(v) for v in _conditions(op))
+        return UNIFORM in op.attributes or self._expressions(op) and all(self.value(v) for v in _conditions(op))
 
     def value(self, value: ir.Value) -> bool:
         """Whether all lanes of the workgroup have the same value (of a vector: the same elements)."""
@@ -81,6 +84,8 @@ class Uniform:
 
         That goes through arithmetic and reads, not through an exchange between lanes, after which they may agree.
         """
+        if UNIFORM in op.attributes:
+            return False
         return not self._expressions(op) or any(self._own(v) for v in _conditions(op))
 
     def _own(self, value: ir.Value) -> bool:

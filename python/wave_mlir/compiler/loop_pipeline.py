@@ -1,0 +1,318 @@
+"""Prologue, steady loop and epilogue of a scheduled loop.
+
+At time t the op of stage s runs for tile t - s. With S stages and T tiles, times 0 … S - 2 are the prologue, the steady
+loop runs U times a trip, and the S - 1 times after it are the epilogue. A part numbers tiles by its own origin: the
+prologue from tile 0, the steady loop from the tile that stage 0 takes up when a trip begins, the epilogue from the
+first tile that the steady loop did not take up.
+
+A value that a later time uses is carried by the steady loop, keyed by the value of the body and the tile's number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from wave_mlir.dialect import Expr, Facts
+
+from .loop_slots import SLOT, Schedule
+from .tile_ir import bound_values, walk, with_symbols
+
+Key = tuple[ir.Value, int]
+STEADY = "wave.steady"
+"""On a loop: its ops stand in the order of a schedule."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What tile number 0 of a part is: a constant, or `expr` over the trip counter `counter` or `symbols`.
+
+    In the steady loop tile r is `expr + r` in which the symbol of the loop's axis is the new counter.
+    """
+
+    constant: int | None
+    expr: Expr | None = None
+    symbols: tuple[tuple[str, ir.Value], ...] = ()
+    counter: ir.Value | None = None
+
+
+@dataclass
+class Part:
+    """One part under construction, or a rehearsal of it that only finds out what it needs from before it.
+
+    first: the number of tile 0 of the loop, where it is in this part. phase: what is added to a number for the copy
+    of a rotating buffer that the tile has. inherit: the value from before.
+    """
+
+    schedule: Schedule
+    buffers: dict[ir.Value, list[ir.Value]]
+    numbers: Numbers
+    facts: Facts
+    phase: int
+    first: int | None
+    inherit: Callable[[ir.Value, int], ir.Value | None]
+    rehearsal: bool = False
+    ordered: bool = False
+    known: dict[Key, ir.Value | None] = field(default_factory=dict)
+    _counters: dict[int, ir.Value] = field(default_factory=dict)
+
+    # --- values --------------------------------------------------------------------------------
+    def resolve(self, value: ir.Value, tile: int) -> ir.Value | None:
+        """What a value of the body is for a tile (None in a rehearsal)."""
+        schedule = self.schedule
+        if value in self.buffers:
+            copies = self.buffers[value]
+            return copies[(tile + self.phase) % len(copies)]
+        if value == schedule.counter:
+            return None if self.rehearsal else self._counter(tile)
+        if value in schedule.yielded:
+            return self._carried(value, tile)
+        owner = value.owner
+        if isinstance(owner, ir.Block) or owner.operation.block != schedule.body:
+            return value
+        if (value, tile) not in self.known:
+            if owner.operation in schedule.again:
+                self.emit(owner.operation, tile)
+            else:
+                self.known[value, tile] = self.inherit(value, tile)
+        return self.known[value, tile]
+
+    def _carried(self, argument: ir.Value, tile: int) -> ir.Value | None:
+        """An argument of the body: the initial value for the first tile, else what the tile before yields."""
+        schedule, source = self.schedule, self.schedule.yielded[argument]
+        if self.first is not None:
+            if tile == self.first:
+                return list(schedule.loop.opview.init_args)[list(schedule.yielded).index(argument)]
+            return self.resolve(source, tile - 1)
+        if (argument, tile) not in self.known:
+            if (source, tile - 1) in self.known:
+                return self.known[source, tile - 1]
+            self.known[argument, tile] = self.inherit(argument, tile)
+        return self.known[argument, tile]
+
+    def _counter(self, tile: int) -> ir.Value:
+        """The trip counter's value for a tile, as a value."""
+        if tile not in self._counters:
+            numbers, index = self.numbers, ir.IndexType.get()
+            if numbers.constant is not None:
+                attributes: dict[str, ir.Attribute] = {"value": ir.IntegerAttr.get(index, numbers.constant + tile)}
+                return ir.Operation.create("arith.constant", [index], [], attributes).results[0]
+            assert numbers.expr is not None
+            symbols = dict(numbers.symbols)
+            if numbers.counter is not None:
+                symbols[_counter_name(self.schedule.loop)] = numbers.counter
+            attributes = {"expr": (numbers.expr + tile).simplify(self.facts)}
+            if symbols:
+                attributes["symbol_names"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n in symbols])
+            made = ir.Operation.create("wave.apply_expr", [index], list(symbols.values()), attributes)
+            if numbers.counter is not None:
+                return made.results[0]
+            self._counters[tile] = made.results[0]
+        return self._counters[tile]
+
+    # --- ops -----------------------------------------------------------------------------------
+    def emit(self, op: ir.Operation, tile: int) -> None:
+        """The op for a tile, at the insertion point."""
+        if self.rehearsal:
+            self._rehearse(op, tile)
+            return
+        counter = self.schedule.counter
+        counted = [n for n, v in bound_values(op).items() if v == counter]
+        if len(counted) != sum(v == counter for v in op.operands):  # it is an operand otherwise than as a symbol too
+            counted = []
+        with op.location:
+            operands = [None if v == counter and counted else self.resolve(v, tile) for v in op.operands]
+            inner = [[self._inside(op, v, tile) for v in child.operands] for child in _inside_of(op)]
+            new = op.clone().operation
+            for number, value in enumerate(operands):
+                if value is not None:
+                    new.operands[number] = value
+            for child, values in zip(_inside_of(new), inner, strict=True):
+                for number, value in enumerate(values):
+                    if value is not None:
+                        child.operands[number] = value
+            if counted:
+                new = self._renumber(new, counted, tile)
+            if SLOT in new.attributes:
+                del new.attributes[SLOT]
+            for old, result in zip(op.results, new.results, strict=True):
+                self.known[old, tile] = result
+            if self.ordered and SLOT in op.attributes:
+                ir.Operation.create("wave.scheduling_barrier", [], [], {"allow": ir.ArrayAttr.get([])})
+
+    def _rehearse(self, op: ir.Operation, tile: int) -> None:
+        for value in op.operands:
+            self.resolve(value, tile)
+        for child in _inside_of(op):
+            for value in child.operands:
+                self._inside(op, value, tile)
+        for result in op.results:
+            self.known[result, tile] = None
+
+    def _inside(self, op: ir.Operation, value: ir.Value, tile: int) -> ir.Value | None:
+        """The operand of an op inside of `op`: None where it comes from inside too."""
+        block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
+        current: ir.Operation | None = None if block == self.schedule.body else block.owner.operation
+        while current is not None and current != self.schedule.loop:
+            if current == op:
+                return None
+            current = None if current.parent is None else current.parent.operation
+        return self.resolve(value, tile)
+
+    def _renumber(self, op: ir.Operation, names: list[str], tile: int) -> ir.Operation:
+        """A fresh clone, whose symbols `names` were the loop's counter, for a tile of this part."""
+        values = bound_values(op)
+        numbers = self.numbers
+        known = numbers.constant is not None
+        if not known and numbers.counter is None:
+            values |= {name: self._counter(tile) for name in names}
+            return with_symbols(op, values)
+        replacement = {}
+        for name in names:
+            if known:
+                assert numbers.constant is not None
+                del values[name]
+                replacement[name] = Expr.constant(numbers.constant + tile)
+            else:
+                assert numbers.expr is not None and numbers.counter is not None
+                values[name] = numbers.counter
+                one = numbers.expr + tile
+                replacement[name] = one.subs({_counter_name(self.schedule.loop): Expr.symbol(name)})
+        attributes: dict[str, ir.Attribute | None] = dict(_substituted(op, replacement, self.facts))
+        return with_symbols(op, values, attributes)
+
+
+def _counter_name(loop: ir.Operation) -> str:
+    return f"iv.{loop.attributes['axis'].value}"
+
+
+def _inside_of(op: ir.Operation) -> list[ir.Operation]:
+    return [inner for region in op.regions for block in region.blocks for inner in walk(block)]
+
+
+def _substituted(op: ir.Operation, values: dict[str, Expr], facts: Facts) -> dict[str, ir.Attribute]:
+    """The attributes of an op that have expressions, with symbols replaced."""
+    found: dict[str, ir.Attribute] = {}
+    for name, attribute in op.attributes.items():
+        if isinstance(attribute, Expr):
+            found[name] = _replaced(attribute, values, facts)
+        elif isinstance(attribute, ir.ArrayAttr) and any(isinstance(e, Expr) for e in attribute):
+            entries = [_replaced(e, values, facts) if isinstance(e, Expr) else e for e in attribute]
+            found[name] = ir.ArrayAttr.get(entries)
+    return found
+
+
+def _replaced(expr: Expr, values: dict[str, Expr], facts: Facts) -> Expr:
+    if not any(s in values for s in expr.symbols):
+        return expr
+    return expr.subs(values).expand().simplify(facts)
+
+
+@dataclass
+class Pipeline:
+    """The parts of one loop; `build` makes them before the loop."""
+
+    schedule: Schedule
+    buffers: dict[ir.Value, list[ir.Value]]
+    facts: Facts
+
+    def _part(self, numbers: Numbers, inherit: Callable[[ir.Value, int], ir.Value | None], **options: bool) -> Part:
+        start = self.schedule.stages - 1
+        in_prologue = not options.pop("end", False) and numbers.constant == 0
+        phase = 0 if in_prologue else start
+        return Part(self.schedule, self.buffers, numbers, self.facts, phase, 0 if in_prologue else None, inherit,
+                    **options)  # fmt: skip
+
+    def _run_steady(self, part: Part) -> None:
+        for step in range(self.schedule.unroll):
+            for op in self.schedule.ops:
+                part.emit(op, step - self.schedule.slots[op].stage)
+
+    def _run_epilogue(self, part: Part) -> list[ir.Value | None]:
+        for time in range(self.schedule.stages - 1):
+            for op in self.schedule.ops:
+                if self.schedule.slots[op].stage > time:
+                    part.emit(op, time - self.schedule.slots[op].stage)
+        return [part.resolve(argument, 0) for argument in self.schedule.yielded]
+
+    def _needs(self) -> list[Key]:
+        """What the steady loop has to carry: what its ops and the epilogue use of earlier times, and so on."""
+        needed: dict[Key, None] = {}
+
+        def ask(value: ir.Value, tile: int) -> None:
+            needed[value, tile] = None
+
+        nothing = Numbers(None)
+        steady = self._part(nothing, ask, rehearsal=True)
+        self._run_steady(steady)
+        self._run_epilogue(self._part(nothing, ask, rehearsal=True))
+        done = 0
+        while done < len(needed):
+            value, tile = list(needed)[done]
+            steady.resolve(value, tile + self.schedule.unroll)
+            done += 1
+        return list(needed)
+
+    def build(self, trips: Expr, end: Numbers) -> list[ir.Value]:
+        """The parts, at the insertion point. `trips`: of the steady loop. `end`: the first tile it does not take up.
+
+        Returns the results of the loop up to the end.
+        """
+        schedule, start = self.schedule, self.schedule.stages - 1
+        loop = schedule.loop
+        needed = self._needs()
+        prologue = self._part(Numbers(0), _nothing)
+        for time in range(start):
+            for op in schedule.ops:
+                if schedule.slots[op].stage <= time:
+                    prologue.emit(op, time - schedule.slots[op].stage)
+        inits = [prologue.resolve(value, start + tile) for value, tile in needed]
+        steady = self._open_steady(trips, [v for v in inits if v is not None])
+        body = steady.regions[0].blocks[0]
+        arguments = list(body.arguments)[1 if "has_iv" in loop.attributes else 0 :]
+        name = _counter_name(loop)
+        counter = body.arguments[0] if "has_iv" in loop.attributes else None
+        numbers = Numbers(None, Expr.symbol(name) * schedule.unroll + start, (), counter)
+        part = self._part(numbers, _nothing, ordered=True)
+        part.known.update(zip(needed, arguments, strict=True))
+        with loop.location, ir.InsertionPoint(body):
+            self._run_steady(part)
+            ends = [part.resolve(value, tile + schedule.unroll) for value, tile in needed]
+            ir.Operation.create("wave.yield", [], [v for v in ends if v is not None])
+        epilogue = self._part(end, _nothing, end=True)
+        epilogue.known.update(zip(needed, steady.results, strict=True))
+        return [v for v in self._run_epilogue(epilogue) if v is not None]
+
+    def _open_steady(self, trips: Expr, inits: list[ir.Value]) -> ir.Operation:
+        """The steady loop with an empty body."""
+        loop = self.schedule.loop
+        values = bound_values(loop)
+        attributes = {n: a for n, a in loop.attributes.items() if n not in ("operandSegmentSizes", "wave.pipeline")}
+        attributes["trips"], attributes[STEADY] = trips, ir.UnitAttr.get()
+        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([0, len(inits), len(values)])
+        types = [v.type for v in inits]
+        with loop.location:
+            new = ir.Operation.create("wave.iterate", types, [*inits, *values.values()], attributes, regions=1)
+        arguments = ([ir.IndexType.get()] if "has_iv" in attributes else []) + types
+        new.regions[0].blocks.append(*arguments, arg_locs=[loop.location] * len(arguments))
+        return new
+
+
+def _nothing(value: ir.Value, tile: int) -> ir.Value:
+    raise AssertionError(f"a verified schedule uses {value} of tile {tile} before it is there")
+
+
+def shift(loop: ir.Operation, by: Expr) -> None:
+    """Let a loop begin with trip `by`, an expression over the loop's own symbols; its trip count is up to the caller."""
+    if "has_iv" not in loop.attributes or by.constant_value == 0:
+        return
+    body = loop.regions[0].blocks[0]
+    counter, name = body.arguments[0], _counter_name(loop)
+    used = {name: counter, **{n: v for n, v in bound_values(loop).items() if n in by.symbols}}
+    attributes: dict[str, ir.Attribute] = {"expr": Expr.symbol(name) + by}
+    attributes["symbol_names"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n in used])
+    with loop.location, ir.InsertionPoint.at_block_begin(body):
+        made = ir.Operation.create("wave.apply_expr", [ir.IndexType.get()], list(used.values()), attributes)
+    counter.replace_all_uses_except(made.results[0], made)
