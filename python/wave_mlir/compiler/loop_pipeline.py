@@ -17,12 +17,10 @@ from mlir import ir
 
 from wave_mlir.dialect import Expr, Facts
 
-from .loop_slots import SLOT, Schedule
+from .loop_slots import SLOT, STEADY, Schedule
 from .tile_ir import bound_values, walk, with_symbols
 
 Key = tuple[ir.Value, int]
-STEADY = "wave.steady"
-"""On a loop: its ops stand in the order of a schedule."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +123,8 @@ class Part:
         with op.location:
             operands = [None if v == counter and counted else self.resolve(v, tile) for v in op.operands]
             inner = [[self._inside(op, v, tile) for v in child.operands] for child in _inside_of(op)]
+            if counted and self.numbers.constant is None and self.numbers.counter is None:
+                self._counter(tile)  # before its user
             new = op.clone().operation
             for number, value in enumerate(operands):
                 if value is not None:
@@ -290,7 +290,8 @@ class Pipeline:
         loop = self.schedule.loop
         values = bound_values(loop)
         attributes = {n: a for n, a in loop.attributes.items() if n not in ("operandSegmentSizes", "wave.pipeline")}
-        attributes["trips"], attributes[STEADY] = trips, ir.UnitAttr.get()
+        attributes["trips"] = trips
+        attributes[STEADY] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.schedule.unroll)
         attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([0, len(inits), len(values)])
         types = [v.type for v in inits]
         with loop.location:
@@ -305,7 +306,7 @@ def _nothing(value: ir.Value, tile: int) -> ir.Value:
 
 
 def shift(loop: ir.Operation, by: Expr) -> None:
-    """Let a loop begin with trip `by`, an expression over the loop's own symbols; its trip count is up to the caller."""
+    """Let a loop begin with trip `by`, over the loop's own symbols; its trip count is up to the caller."""
     if "has_iv" not in loop.attributes or by.constant_value == 0:
         return
     body = loop.regions[0].blocks[0]

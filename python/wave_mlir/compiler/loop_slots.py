@@ -4,8 +4,8 @@ The loop has `wave.pipeline = {stages, unroll}`; each op that matters has `wave.
 steady loop runs, by increasing order, the op of stage s for tile t - s. Ops without a slot are pure and stand right
 before their first user.
 
-A dependence of v on u over d trips (v of tile i + d needs u of tile i) holds if stage(v) + d > stage(u), or if these are
-equal and order(v) > order(u).
+A dependence of v on u over d trips (v of tile i + d needs u of tile i) holds if stage(v) + d > stage(u), or if these
+are equal and order(v) > order(u).
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ SLOT = "wave.slot"
 """On an op of a loop's body: its stage and order; a dictionary."""
 COPIES = "wave.copies"
 """On an LDS buffer: how many of it tiles take turns with."""
+STEADY = "wave.steady"
+"""On a loop: its ops stand in the order of a schedule, for so many tiles a trip."""
 
 SYNCHRONISATION = frozenset(
     f"wave.{name}"
@@ -151,7 +153,8 @@ class Schedule:
                 continue
             if not is_pure(op):
                 raise PassError(op, f"{op.name} has no place in the schedule; give it a wave.slot")
-            users = [slot for user in _users(op, self.body) if (slot := self.slots.get(user, self._first_use.get(user)))]
+            places = [self.slots.get(user, self._first_use.get(user)) for user in _users(op, self.body)]
+            users = [slot for slot in places if slot is not None]
             is_given = any(result in given for result in op.results)
             if _is_cheap(op) and not is_given:
                 again.append(op)
@@ -259,8 +262,8 @@ def _numbers(op: ir.Operation, name: str, keys: tuple[str, ...]) -> list[int]:
     """Entries of a dictionary attribute that are numbers."""
     attribute = op.attributes[name]
     if isinstance(attribute, ir.DictAttr):
-        values = [attribute[key] if key in attribute else None for key in keys]
-        if all(isinstance(v, ir.IntegerAttr) for v in values):
+        values = [attribute[key] for key in keys if key in attribute]
+        if len(values) == len(keys) and all(isinstance(v, ir.IntegerAttr) for v in values):
             return [ir.IntegerAttr(v).value for v in values]
     wanted = ", ".join(f"{key} = N : i64" for key in keys)
     raise PassError(op, f"{name} has to be a dictionary with {wanted}")
