@@ -65,7 +65,7 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
       constraints [#wave.hardware<threads_per_wave = 64>] {
     %zero = arith.constant 0 : index
     // expected-warning@+1 {{this loop is not scheduled: its trips end by a condition that each trip decides; it runs as it is written}}
-    wave.iterate K iv(%k) start(%zero : index) condition(iv.K lt 8) symbols(iv.K = %k) {
+    wave.iterate K iv(%k) start(%zero : index) condition(K lt 8) {
       wave.yield %k : index
     }
     wave.return
