@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from mlir import ir
 from wave_mlir.compiler.diagnostics import PassError
-from wave_mlir.compiler.kernel_info import KernelInfo
-from wave_mlir.compiler.lds_hazards import BARRIERS, FENCES, MEETINGS, Interval, Program, stab
+from wave_mlir.compiler.footprints import Meeting
+from wave_mlir.compiler.lds_hazards import BARRIERS, FENCES, MEETINGS, Interval, Node, Program
 from wave_mlir.compiler.pass_registry import Pass, register_pass
+from wave_mlir.compiler.stabbing import stab
 
 
 @register_pass("wave-place-barriers", requires="lane")
@@ -16,11 +18,14 @@ from wave_mlir.compiler.pass_registry import Pass, register_pass
 class PlaceBarriers(Pass):
     """Place the fewest barriers that separate LDS accesses of different waves, one of which writes.
 
-    For each LDS buffer, read after write, write after read and write after write are separated: in program order, and
-    around each loop from one trip to the next. The user's own barriers count. No barrier is placed in a conditional,
-    unless all lanes of the workgroup provably agree on its condition.
-    In a kernel with one wave there is no hazard between waves; a `wave.wave_fence`, which is no instruction, keeps
-    the order of the accesses there.
+    Read after write, write after read and write after write are separated: in program order, and around each loop from
+    one trip to the next. Two accesses whose bytes are proven to be disjoint for different waves need no barrier: each
+    wave with rows of its own, halves of a buffer that take turns, masks. Bytes are compared within a buffer, and among
+    all buffers that have their offset already. The user's own barriers count; one of a split pair counts where
+    its signal comes after the producer. No barrier is placed in a conditional, unless all lanes of the workgroup
+    provably agree on its condition.
+
+    What lanes of one wave exchange needs no barrier: a `wave.wave_fence`, which is no instruction, keeps the order.
 
     Before:
 
@@ -33,71 +38,151 @@ class PlaceBarriers(Pass):
         wave.shared_memory_barrier
         %y = wave.read %lds index […] : …
 
-    Accesses to one buffer are taken to overlap. Direct copies to LDS get a barrier that waits for them.
+    Only a barrier behind a direct copy to LDS waits for it (`wait_async`); one of the user's learns to. Where a wave
+    reads its own copies alone, `wave.memory_counter_wait load 0` does.
 
-    A barrier that the user put in a conditional whose condition is made from the lane's or wave's own number is an
-    error: waves that do not enter it would leave the others waiting.
+    A barrier that the user put in a conditional whose condition, or a loop whose number of trips, is made from the
+    lane's or wave's own number is an error: waves that do not enter it would leave the others waiting.
     """
 
     def run(self, module: ir.Module) -> None:
         """Place the barriers of every kernel of the module."""
         for view in module.body.operations:
             if view.operation.name == "wave.kernel":
-                _place(view)
+                program = Program.of(view)
+                _check_given(program)
+                _Placer(program).run()
 
 
-def _place(kernel: ir.OpView) -> None:
-    x, y, z = KernelInfo.of(kernel).block_waves
-    several = x * y * z > 1
-    program = Program.of(kernel.operation, BARRIERS if several else (*BARRIERS, *FENCES))
-    if several:
-        _check_given(program)
-    intervals = program.intervals()
-    given = {n.number for n in program.nodes if n.synchronises}
-    allowed = {n.number for n in program.nodes if not several or program.may_place(n.number)}
-    # A barrier that is an op itself serves the intervals that include its own place.
-    points = stab(intervals, given, allowed)
-    if points is None:
-        raise _unreachable(program, intervals, given, allowed)
-    asynchronous = _asynchronous(program)
-    for point in points:
-        before = program.nodes[point].op
+@dataclass
+class _Placer:
+    """Places barriers, then what fences these leave to place."""
+
+    program: Program
+    placed: dict[int, bool] = field(default_factory=dict)  # point of a barrier: whether it waits for direct copies
+
+    def run(self) -> None:
+        intervals = self.program.intervals()
+        given = [n for n in self.program.nodes if n.op.name in BARRIERS]
+        waves = [i for i in intervals if i.who == Meeting.WAVES]
+        left = [i for i in waves if not any(self._serves(n, i) for n in given)]
+        allowed = {p for i in left for p in i.points if self.program.may_place(p)}
+        points = stab([i.points for i in left], set(), allowed)
+        if points is None:
+            raise _unreachable(self.program, left, allowed)
+        self.placed = dict.fromkeys(points, False)
+        for interval in waves:
+            if interval.asynchronous:
+                self._wait(interval, given)
+        lanes = [i for i in intervals if i.who == Meeting.LANES]
+        waits = self._fewest([i for i in lanes if i.asynchronous and not self._waited_for(i)], set())
+        fences = {n.number for n in self.program.nodes if n.op.name in (*BARRIERS, *FENCES)}
+        plain = self._fewest([i for i in lanes if not i.asynchronous], fences | self.placed.keys() | set(waits))
+        self._insert(waits, plain)
+
+    def _fewest(self, intervals: list[Interval], given: set[int]) -> list[int]:
+        """Points for fences, which may stand anywhere."""
+        anywhere = {p for i in intervals for p in i.points}
+        return stab([i.points for i in intervals], given, anywhere) or []
+
+    def _serves(self, barrier: Node, interval: Interval) -> bool:
+        """Whether a barrier that is there separates producer and consumer."""
+        if barrier.number not in interval.points:
+            return False
+        if barrier.op.name != "wave.barrier_wait":
+            return True
+        signal = self._signal(barrier)
+        return signal is not None and signal.number in interval.points
+
+    def _signal(self, wait: Node) -> Node | None:
+        """The signal that a wait is for: the last one before it of its number."""
+        number = wait.op.attributes["id"]
+        before = self.program.nodes[: wait.number]
+        found = (n for n in reversed(before) if n.op.name == "wave.barrier_signal" and n.op.attributes["id"] == number)
+        return next(found, None)
+
+    # --- direct copies ---
+
+    def _wait(self, interval: Interval, given: Iterable[Node]) -> None:
+        """Let the last barrier between a direct copy and its user wait for it, unless something does already."""
+        if self._waited_for(interval):
+            return
+        serving = [n for n in given if self._serves(n, interval)]
+        last = max((p for p in (*self.placed, *(n.number for n in serving)) if p in interval.points),
+                   key=interval.points.index)  # fmt: skip
+        if last in self.placed:
+            self.placed[last] = True
+            return
+        barrier = next(n for n in serving if n.number == last)
+        signal = self._signal(barrier) if barrier.op.name == "wave.barrier_wait" else None
+        (signal or barrier).op.attributes["wait_async"] = ir.UnitAttr.get()
+
+    def _waited_for(self, interval: Interval) -> bool:
+        """Whether a direct copy is complete where its user comes."""
+        if any(waits and point in interval.points for point, waits in self.placed.items()):
+            return True
+        nodes = [n for n in self.program.nodes if n.number in interval.points]
+        if any("wait_async" in n.op.attributes for n in nodes if n.op.name in BARRIERS):
+            return True
+        counted = [interval.points.index(n.number) for n in nodes if _waits_for_all(n.op)]
+        if interval.who == Meeting.LANES:
+            return bool(counted)
+        barriers = [interval.points.index(n.number) for n in nodes if n.op.name in BARRIERS]
+        barriers += [interval.points.index(p) for p in self.placed if p in interval.points]
+        return any(wait < barrier for wait in counted for barrier in barriers)
+
+    # --- the ops ---
+
+    def _insert(self, waits: list[int], fences: list[int]) -> None:
+        for point, waiting in self.placed.items():
+            attributes = {"wait_async": ir.UnitAttr.get()} if waiting else {}
+            self._create(point, "wave.shared_memory_barrier", attributes)
+        for point in waits:
+            zero = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
+            self._create(point, "wave.memory_counter_wait", {"load": zero})
+        for point in (*waits, *fences):
+            self._create(point, "wave.wave_fence", {})
+
+    def _create(self, point: int, name: str, attributes: dict[str, ir.Attribute]) -> None:
+        before = self.program.nodes[point].op
         with before.location, ir.InsertionPoint(before):
-            if several:
-                attributes = {"wait_async": ir.UnitAttr.get()} if asynchronous else {}
-                ir.Operation.create("wave.shared_memory_barrier", [], [], attributes)
-            else:
-                if asynchronous:
-                    i64 = ir.IntegerType.get_signless(64)
-                    attributes = {"load": ir.IntegerAttr.get(i64, 0)}
-                    ir.Operation.create("wave.memory_counter_wait", [], [], attributes)
-                ir.Operation.create("wave.wave_fence", [], [])
+            ir.Operation.create(name, [], [], attributes)
+
+
+def _waits_for_all(op: ir.Operation) -> bool:
+    if op.name != "wave.memory_counter_wait" or "load" not in op.attributes:
+        return False
+    return ir.IntegerAttr(op.attributes["load"]).value == 0
+
+
+_WAYS = {
+    "wave.conditional": "conditional that waves may enter differently",
+    "wave.iterate": "loop that waves may leave at different times",
+}
 
 
 def _check_given(program: Program) -> None:
     """The user's own barriers are where all waves come."""
-    for node in program.nodes:
+    x, y, z = program.info.block_waves
+    for node in program.nodes if x * y * z > 1 else ():
         if node.op.name in MEETINGS and (conditional := program.split(node)) is not None:
             error = PassError(
                 node.op,
-                "this barrier is in a conditional that waves may enter differently, and a wave that stays out would "
+                f"this barrier is in a {_WAYS[conditional.op.name]}, and a wave that stays out would "
                 "leave the others waiting; move it out, or decide by a value that all lanes of the workgroup share",
             )
-            raise error.note(conditional.op, "its condition depends on the lane or wave")
+            what = "condition" if conditional.op.name == "wave.conditional" else "number of trips"
+            raise error.note(conditional.op, f"its {what} depends on the lane or wave")
 
 
-def _asynchronous(program: Program) -> bool:
-    return any(n.op.name == "wave.gather_to_shared" for n in program.nodes)
-
-
-def _unreachable(program: Program, intervals: list[Interval], given: set[int], allowed: set[int]) -> PassError:
+def _unreachable(program: Program, intervals: list[Interval], allowed: set[int]) -> PassError:
     for interval in intervals:
-        if not given & set(interval.points) and not allowed & set(interval.points):
+        if not allowed & set(interval.points):
             producer, consumer = program.nodes[interval.producer].op, program.nodes[interval.consumer].op
             error = PassError(
                 consumer,
                 "this access needs a barrier after another one, and both are in a conditional that not every wave may "
-                "enter; move one of them out of it",
+                "enter, or in a loop that waves leave at different times; move one of them out of it",
             )
             return error.note(producer, "the other access")
     raise AssertionError("stab found no solution although each interval has a point")

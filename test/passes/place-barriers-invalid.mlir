@@ -1,14 +1,14 @@
 // RUN: wave-opt %s --split-input-file --verify-diagnostics --wave-place-barriers
 
 module attributes {wave.form = "lane", wave.target = "gfx942"} {
-  wave.kernel @k(%a: !wave.memory<[256], f32, global>) symbols {M = 128}
-      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+  wave.kernel @k(%a: !wave.memory<[256], f32, global>) symbols {M = 256}
+      constraints [#wave.workgroup<M, 256, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
     %l = wave.allocate : !wave.memory<[128], f32, shared>
     %zero = arith.constant dense<0.0> : vector<1xf32>
-    wave.conditional [wave.x eq 0] {
+    wave.conditional [wave.x lt 2] {
       // expected-note@+1 {{the other access}}
       wave.write %zero, %l index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, shared>
-      // expected-error@+1 {{this access needs a barrier after another one, and both are in a conditional that not every wave may enter; move one of them out of it}}
+      // expected-error@+1 {{this access needs a barrier after another one, and both are in a conditional that not every wave may enter, or in a loop that waves leave at different times; move one of them out of it}}
       %v = wave.read %l index [127 - wave.x * 64 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
       wave.yield
     }
@@ -88,6 +88,40 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     %exchanged = wave.read %l index [127 - wave.x * 64 - lane] : !wave.memory<[128], i32, shared> -> vector<1xi32>
     wave.conditional [T gt 0] symbols(T = %exchanged : vector<1xi32>) {
       wave.workgroup_barrier
+      wave.yield
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// Waves make different numbers of trips.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @loop_by_wave(%n: !wave.memory<[128], i32, global>) symbols {M = 128, K = 256}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-note@+1 {{its number of trips depends on the lane or wave}}
+    wave.iterate K iv(%k) trips(wave.x + 1) {
+      // expected-error@+1 {{this barrier is in a loop that waves may leave at different times, and a wave that stays out would leave the others waiting}}
+      wave.shared_memory_barrier
+      wave.yield
+    }
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @placed_in_a_loop_by_wave(%n: !wave.memory<[128], i32, global>) symbols {M = 128, K = 256}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate : !wave.memory<[128], i32, shared>
+    %own = wave.read %n index [wave.x * 64] : !wave.memory<[128], i32, global> -> vector<1xi32>
+    wave.iterate K iv(%k) trips(T) symbols(T = %own : vector<1xi32>) {
+      // expected-note@+1 {{the other access}}
+      wave.write %own, %l index [wave.x * 64 + lane] : vector<1xi32>, !wave.memory<[128], i32, shared>
+      // expected-error@+1 {{this access needs a barrier after another one}}
+      %v = wave.read %l index [127 - wave.x * 64 - lane] : !wave.memory<[128], i32, shared> -> vector<1xi32>
       wave.yield
     }
     wave.return

@@ -140,3 +140,93 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @no_fence(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate offset 0 : !wave.memory<[128], f32, shared>
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    // expected-note@+1 {{the earlier access}}
+    wave.write %zero, %l index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, shared>
+    // expected-error@+1 {{no fence keeps the order of this access to LDS and an earlier one of another lane; run wave-place-barriers}}
+    %v = wave.read %l index [wave.x * 64 + 63 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    wave.return
+  }
+}
+
+// -----
+
+// The barrier does not wait for the copy.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @copying(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate offset 0 : !wave.memory<[128], f32, shared>
+    // expected-note@+1 {{the earlier access}}
+    wave.gather_to_shared %a [wave.x * 64 + lane] to %l [wave.x * 64] elements 1 : !wave.memory<[M], f32, global>, !wave.memory<[128], f32, shared>
+    wave.shared_memory_barrier
+    // expected-error@+1 {{the direct copy to LDS that this access meets may still be in flight; wait for it (wave.shared_memory_barrier wait_async), or run wave-place-barriers}}
+    %v = wave.read %l index [127 - wave.x * 64 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    wave.return
+  }
+}
+
+// -----
+
+// Waited for, but after the barrier, by each wave for its own copies.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @waited_late(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate offset 0 : !wave.memory<[128], f32, shared>
+    // expected-note@+1 {{the earlier access}}
+    wave.gather_to_shared %a [wave.x * 64 + lane] to %l [wave.x * 64] elements 1 : !wave.memory<[M], f32, global>, !wave.memory<[128], f32, shared>
+    wave.shared_memory_barrier
+    wave.memory_counter_wait load 0
+    // expected-error@+1 {{no barrier separates this access to LDS from an earlier one; run wave-place-barriers}}
+    %v = wave.read %l index [127 - wave.x * 64 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    wave.return
+  }
+}
+
+// -----
+
+// The signal comes before the write.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @signalled_early(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate offset 0 : !wave.memory<[128], f32, shared>
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    wave.barrier_signal 0
+    // expected-note@+1 {{the earlier access}}
+    wave.write %zero, %l index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, shared>
+    wave.barrier_wait 0
+    // expected-error@+1 {{no barrier separates this access to LDS from an earlier one; run wave-place-barriers}}
+    %v = wave.read %l index [127 - wave.x * 64 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    wave.return
+  }
+}
+
+// -----
+
+// Halves that take turns, but every outer trip begins with the same one.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @outer_trip(%a: !wave.memory<[M], f32, global>) symbols {M = 128, K = 96}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate offset 0 : !wave.memory<[256], f32, shared>
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    wave.iterate M iv(%o) trips(4) {
+      wave.iterate K iv(%k) trips(3) {
+        wave.wave_fence
+        // expected-error@+1 {{no barrier separates this access to LDS from an earlier one; run wave-place-barriers}}
+        wave.write %zero, %l index [iv.K mod 2 * 128 + wave.x * 64 + lane] symbols(iv.K = %k) : vector<1xf32>, !wave.memory<[256], f32, shared>
+        wave.shared_memory_barrier
+        // expected-note@+1 {{the earlier access}}
+        %v = wave.read %l index [iv.K mod 2 * 128 + 127 - wave.x * 64 - lane] symbols(iv.K = %k) : !wave.memory<[256], f32, shared> -> vector<1xf32>
+        wave.yield
+      }
+      wave.yield
+    }
+    wave.return
+  }
+}

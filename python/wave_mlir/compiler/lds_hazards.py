@@ -1,20 +1,24 @@
-"""Hazards between LDS accesses of a kernel, as intervals of program points that need a barrier.
+"""Hazards between accesses of a kernel to memory that waves share, as intervals of program points that need a barrier.
 
 Points are numbered in program order: point i is just before the i-th op of a flattened kernel (loop bodies and
-conditionals in place, their region op before them). A barrier at a point serves an interval if it is executed between
-producer and consumer for sure: so a point counts only if the regions it is in contain the producer or the consumer.
+conditionals in place, their region op before them). Only ops that matter have a number: accesses, barriers, fences and
+waits, ops with regions, ends of blocks; between two of these any place is as good as another. A barrier at a point
+serves an interval if it is executed between producer and consumer for sure: so a point counts only where the producer,
+the consumer or a loop with at least one trip takes the program there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from mlir import ir
 
+from .footprints import SAME_TRIP, Footprints, Later, Meeting, Place
+from .kernel_info import KernelInfo
+from .shared_values import SharedValues
 from .uniform import Uniform
 
-_READS = ("wave.read",)
-_WRITES = ("wave.write",)
 BARRIERS = ("wave.shared_memory_barrier", "wave.barrier_wait")
 FENCES = ("wave.wave_fence",)
 MEETINGS = (
@@ -23,28 +27,57 @@ MEETINGS = (
     "wave.barrier_signal",
 )
 """Ops that every wave of the workgroup must come to."""
+_POINTS = frozenset((*MEETINGS, *FENCES, "wave.memory_counter_wait", "wave.yield", "wave.return"))
+
+_MANY = 32
+
+Region = tuple[int, int]
+"""A region of the op with a number."""
+
+
+@dataclass(frozen=True)
+class Touch:
+    """What an op does to one memory: "read", "write" or "atomic"; a direct copy is asynchronous."""
+
+    memory: ir.Value
+    kind: str
+    asynchronous: bool = False
 
 
 @dataclass
 class Node:
-    """One op in program order, with the region ops it is in (outermost first) and what it does to LDS."""
+    """One op in program order, with the regions it is in (outermost first) and what it does to shared memory."""
 
     op: ir.Operation
     number: int
-    parents: tuple[int, ...]
-    reads: tuple[ir.Value, ...] = ()
-    writes: tuple[ir.Value, ...] = ()
+    regions: tuple[Region, ...]
+    parents: tuple[int, ...]  # the ops of these regions
+    touches: tuple[Touch, ...] = ()
     end: int = 0  # of a region op: one past its last op
-    synchronises: bool = False
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A barrier is needed at one of `points`, which lead from the producer to the consumer (so the last is best)."""
+    """A barrier is needed at one of `points`, which lead from the producer to the consumer (so the last is best).
+
+    who: WAVES need a barrier; for lanes of one wave a fence will do. asynchronous: the producer is a direct copy, for
+    which the barrier has to wait.
+    """
 
     producer: int
     consumer: int
     points: tuple[int, ...]
+    who: Meeting = Meeting.WAVES
+    asynchronous: bool = False
+
+
+@dataclass(frozen=True)
+class _Pair:
+    producer: Node
+    consumer: Node
+    first: Touch
+    second: Touch
+    when: Later
 
 
 def _bits(first: int, last: int) -> int:
@@ -66,37 +99,62 @@ def _members(bits: int, start: int) -> list[int]:
 class Program:
     """A kernel's ops in program order."""
 
+    info: KernelInfo
     nodes: list[Node] = field(default_factory=list)
-    _serving: dict[frozenset[int], int] = field(default_factory=dict)
+    loops: dict[ir.Operation, int] = field(default_factory=dict)
+    _serving: dict[frozenset[Region], int] = field(default_factory=dict)
+    _optional: dict[frozenset[Region], int] = field(default_factory=dict)
     _uniform: dict[int, bool] = field(default_factory=dict)
+    _places: dict[tuple[int, ir.Value], Place | None] = field(default_factory=dict)
+    _suspects: dict[ir.Value, int] = field(default_factory=dict)
+    _whole: dict[ir.Value, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.values = SharedValues(self.info, self.loops)
+        self.footprints = Footprints(self.info, self.values)
 
     @staticmethod
-    def of(kernel: ir.Operation, synchronising: tuple[str, ...]) -> Program:
-        """Flatten a kernel; ops named in `synchronising` count as barriers that are there already."""
-        program = Program()
-        program._visit(kernel.regions[0].blocks[0], (), synchronising)
+    def of(kernel: ir.OpView) -> Program:
+        """Flatten a kernel."""
+        program = Program(KernelInfo.of(kernel))
+        program._visit(kernel.operation.regions[0].blocks[0], ())
+        for node in program.nodes:
+            optional = frozenset(r for r in node.regions if not program._entered(r))
+            program._optional[optional] = program._optional.get(optional, 0) | 1 << node.number
         return program
 
-    def _visit(self, block: ir.Block, parents: tuple[int, ...], synchronising: tuple[str, ...]) -> None:
+    def _visit(self, block: ir.Block, regions: tuple[Region, ...]) -> None:
         for view in block.operations:
             op = view.operation
+<<<<<<< HEAD
             node = Node(op, len(self.nodes), parents, *accesses_of(op), synchronises=op.name in synchronising)
+=======
+            name = op.name
+            found = touches(op) if name in _TOUCHES else ()
+            if not found and name not in _POINTS and not len(op.regions):
+                continue
+            node = Node(op, len(self.nodes), regions, tuple(number for number, _ in regions), found)
+>>>>>>> 879195a (Barriers are placed by bytes, and proven by data flow and by all orders of the waves of small programs)
             self.nodes.append(node)
-            for region in op.regions:
+            if name == "wave.iterate":
+                self.loops[op] = node.number
+            for number, region in enumerate(op.regions):
                 for inner in region.blocks:
-                    self._visit(inner, (*parents, node.number), synchronising)
+                    self._visit(inner, (*regions, (node.number, number)))
             node.end = len(self.nodes)
 
-    def loops(self, node: Node) -> list[Node]:
-        """The loops around a node, outermost first."""
-        return [self.nodes[n] for n in node.parents if self.nodes[n].op.name == "wave.iterate"]
+    def _entered(self, region: Region) -> bool:
+        """Whether a region is surely run when its op is: the body of a loop with at least one trip."""
+        op = self.nodes[region[0]].op
+        return op.name == "wave.iterate" and self.values.trips(op)[0] > 0
 
     def may_place(self, number: int) -> bool:
-        """Whether a barrier may stand before this op: not inside a conditional whose body not all waves may enter."""
-        around = [self.nodes[p] for p in self.nodes[number].parents]
-        return all(self._all_enter(node) for node in around if node.op.name == "wave.conditional")
+        """Whether a barrier may stand before this op: not inside a conditional whose body not all waves may enter, nor
+        in a loop that waves surely leave at different times."""
+        return all(self._all_enter(self.nodes[p]) for p in self.nodes[number].parents)
 
     def split(self, node: Node) -> Node | None:
+<<<<<<< HEAD
         """The conditional around a node whose condition is made from a lane's or wave's own number, if there is one."""
         around = [self.nodes[p] for p in node.parents if self.nodes[p].op.name == "wave.conditional"]
         return next((n for n in around if Uniform().differs(n.op)), None)
@@ -139,27 +197,147 @@ class Program:
             if not any(other & points == other for other in least):
                 least.append(points)
         return [self._interval(points, *found[points]) for points in least]
+=======
+        """The conditional or loop around a node that is decided by a lane's or wave's own number, if there is one."""
+        return next((self.nodes[p] for p in node.parents if self._differs(self.nodes[p].op)), None)
+>>>>>>> 879195a (Barriers are placed by bytes, and proven by data flow and by all orders of the waves of small programs)
 
     @staticmethod
-    def _interval(points: int, producer: int, consumer: int) -> Interval:
-        return Interval(producer, consumer, tuple(_members(points, producer + 1)))
+    def _differs(op: ir.Operation) -> bool:
+        return Uniform().differs(op) if op.name == "wave.conditional" else Uniform().trips_differ(op)
 
-    def _after(self, producer: Node, consumer: Node) -> int:
-        return _bits(producer.number + 1, consumer.number) & self._served(producer, consumer)
+    def _all_enter(self, around: Node) -> bool:
+        if around.number not in self._uniform:
+            conditional = around.op.name == "wave.conditional"
+            enter = Uniform().condition(around.op) if conditional else not self._differs(around.op)
+            self._uniform[around.number] = enter
+        return self._uniform[around.number]
 
-    def _around(self, producer: Node, consumer: Node) -> int | None:
-        """From the producer of one trip to the consumer of a later trip of the innermost loop around both, if any.
+    def _served(self, *regions: tuple[Region, ...]) -> int:
+        """The points where a barrier is surely executed when the program comes to all these regions, as bits."""
+        entered = frozenset(r for way in regions for r in way)
+        if entered not in self._serving:
+            bits = 0
+            for optional, points in self._optional.items():
+                if entered.issuperset(optional):
+                    bits |= points
+            self._serving[entered] = bits
+        return self._serving[entered]
 
-        That is to the loop's end (the last point is before its yield), then from its start.
+    def place_of(self, node: Node, memory: ir.Value) -> Place | None:
+        """The bytes of a memory that an op touches."""
+        key = (node.number, memory)
+        if key not in self._places:
+            self._places[key] = self.footprints.place(node.op, memory)
+        return self._places[key]
+
+    # --- intervals ---
+
+    def intervals(self) -> list[Interval]:
+        """The pairs of accesses that need a barrier or fence between, in program order and around each loop.
+
+        Where the points of one pair contain those of another, the other's barrier serves both: only the least remain,
+        and it is asked only of those whether their bytes meet.
         """
-        common = [loop for loop in self.loops(producer) if loop.number in consumer.parents]
-        if not common:
+        found = _Found()
+        for group in self._groups():
+            for producer in reversed(group):  # so that the shortest intervals come first
+                self._scan(producer, group, found)
+        return [self._interval(points, *entry) for points, entry in found.least()]
+
+    @staticmethod
+    def _interval(points: int, pair: _Pair, who: Meeting) -> Interval:
+        producer, consumer = pair.producer.number, pair.consumer.number
+        places = tuple(_members(points, producer + 1))
+        return Interval(producer, consumer, places, who, pair.first.asynchronous)
+
+    def _groups(self) -> list[list[tuple[Node, Touch]]]:
+        """The accesses by memory: of one buffer, or of all buffers in shared space that have their place in it."""
+        users: dict[ir.Value | None, list[tuple[Node, Touch]]] = {}
+        for node in self.nodes:
+            for touch in node.touches:
+                key = None if "offset" in touch.memory.owner.operation.attributes else touch.memory
+                users.setdefault(key, []).append((node, touch))
+        return [group for group in users.values() if any(t.kind != "read" for _, t in group) and self._one_meets(group)]
+
+    def _one_meets(self, group: list[tuple[Node, Touch]]) -> bool:
+        return len(group) > 1 or bool(group[0][0].parents)
+
+    def _scan(self, producer: tuple[Node, Touch], group: list[tuple[Node, Touch]], found: _Found) -> None:
+        """The intervals from one access. What needs a barrier after it hides what comes later in the same regions."""
+        a, first = producer
+        for points_of in (self._after, *self._around(a)):
+            hidden: set[tuple[Region, ...]] = set()
+            for b, second in group:
+                if b.regions in hidden or (first.kind == second.kind and first.kind != "write"):
+                    continue
+                way = points_of(a, b)
+                if way is not None and self._consider(way[0], _Pair(a, b, first, second, way[1]), found):
+                    hidden.add(b.regions)
+
+    def _consider(self, points: int, pair: _Pair, found: _Found) -> bool:
+        """Take an interval where bytes meet; whether those that contain it need nothing more."""
+        waiting = pair.first.asynchronous
+        if found.implies(points, Meeting.WAVES, waiting):
+            return True
+        if self._apart(pair.first.memory) and found.implies(points, Meeting.LANES, waiting):
+            return True
+        who = self._meeting(pair)
+        if who != Meeting.WAVES:
+            memory = pair.first.memory
+            self._suspects[memory] = self._suspects.get(memory, 0) + 1
+        if who != Meeting.NONE and not found.implies(points, who, waiting):
+            found.add(points, pair, who)
+        return who == Meeting.WAVES
+
+    def _after(self, producer: Node, consumer: Node) -> tuple[int, Later] | None:
+        if producer.number >= consumer.number or _excluding(producer, consumer):
             return None
-        loop = common[-1]
-        trip = _bits(producer.number + 1, loop.end - 1) | _bits(loop.number + 1, consumer.number)
-        return trip & self._served(producer, consumer)
+        served = self._served(producer.regions, consumer.regions)
+        return _bits(producer.number + 1, consumer.number) & served, SAME_TRIP
+
+    def _around(self, producer: Node) -> Iterator[_PointsOf]:
+        """From the producer of one trip to the consumer of a later trip of a loop around both.
+
+        That is to the loop's end (the last point is before its yield), then from its start; where there is a trip
+        between the two, through the whole body.
+        """
+        for depth, number in enumerate(producer.parents):
+            loop = self.nodes[number]
+            if loop.op.name == "wave.iterate" and (most := self.values.trips(loop.op)[1]) != 1 and most != 0:
+                end = _bits(producer.number + 1, loop.end - 1) & self._served(producer.regions)
+                yield self._later_trip(loop, end, Later(number))
+                if most is None or most > 2:
+                    body = _bits(loop.number + 1, loop.end - 1) & self._served(producer.regions[: depth + 1])
+                    yield self._later_trip(loop, end | body, Later(number, far=True))
+
+    def _later_trip(self, loop: Node, after: int, when: Later) -> _PointsOf:
+        """after: points behind the producer, and of a whole trip between where there is one."""
+
+        def points_of(_: Node, consumer: Node) -> tuple[int, Later] | None:
+            if loop.number not in consumer.parents:
+                return None
+            return after | _bits(loop.number + 1, consumer.number) & self._served(consumer.regions), when
+
+        return points_of
+
+    def _apart(self, memory: ir.Value) -> bool:
+        """Whether each wave keeps to bytes of its own in all accesses of a buffer; asked once many pairs were apart."""
+        if self._suspects.get(memory, 0) < _MANY:
+            return False
+        if memory not in self._whole:
+            places = [self.place_of(n, memory) for n in self.nodes if any(t.memory == memory for t in n.touches)]
+            alone = "offset" not in memory.owner.operation.attributes
+            self._whole[memory] = alone and self.footprints.all_meet(places) != Meeting.WAVES
+        return self._whole[memory]
+
+    def _meeting(self, pair: _Pair) -> Meeting:
+        first, second = pair.first.memory, pair.second.memory
+        a, b = self.place_of(pair.producer, first), self.place_of(pair.consumer, second)
+        return self.footprints.meet(a, b, pair.when)
 
 
+<<<<<<< HEAD
 def accesses_of(op: ir.Operation) -> tuple[tuple[ir.Value, ...], tuple[ir.Value, ...]]:
     """(LDS buffers read, LDS buffers written) by an op."""
     reads, writes = [], []
@@ -177,70 +355,62 @@ def same_tile(a: ir.Operation, b: ir.Operation) -> bool:
     if "wave.provenance" not in a.attributes or "wave.provenance" not in b.attributes:
         return False
     return a.attributes["wave.provenance"]["op"] == b.attributes["wave.provenance"]["op"]
+=======
+_PointsOf = Callable[[Node, Node], tuple[int, Later] | None]
+"""The points between a producer and a consumer, if there is a way from one to the other."""
+
+
+@dataclass
+class _Found:
+    """Intervals by what they need; of two the shorter is enough, if it needs as much."""
+
+    intervals: dict[tuple[Meeting, bool], dict[int, _Pair]] = field(default_factory=dict)
+
+    def add(self, points: int, pair: _Pair, who: Meeting) -> None:
+        """One more."""
+        self.intervals.setdefault((who, pair.first.asynchronous), {})[points] = pair
+
+    def implies(self, points: int, who: Meeting, waiting: bool, itself: bool = True) -> bool:
+        """Whether a barrier (or fence) that is needed anyway serves these points as well."""
+        return any(
+            other & points == other and (itself or other != points or (meeting, waits) != (who, waiting))
+            for (meeting, waits), taken in self.intervals.items()
+            if meeting >= who and waits >= waiting
+            for other in taken
+        )
+
+    def least(self) -> list[tuple[int, tuple[_Pair, Meeting]]]:
+        """Those that contain no other, the shortest first."""
+        entries = [
+            (points, (pair, who))
+            for (who, waiting), taken in self.intervals.items()
+            for points, pair in taken.items()
+            if not self.implies(points, who, waiting, itself=False)
+        ]
+        return sorted(entries, key=lambda e: (e[0].bit_count(), e[0], -e[1][1]))
+
+
+def _excluding(a: Node, b: Node) -> bool:
+    """Whether two ops are in different branches of one conditional, so that one trip runs one of them."""
+    branches = dict(a.regions)
+    return any(branches.get(number, branch) != branch for number, branch in b.regions)
+
+
+def touches(op: ir.Operation) -> tuple[Touch, ...]:
+    """What an op does to LDS buffers."""
+    make = _TOUCHES.get(op.name)
+    return () if make is None else tuple(t for t in make(op) if _is_buffer(t.memory))
+
+
+_TOUCHES: dict[str, Callable[[ir.Operation], list[Touch]]] = {
+    "wave.read": lambda op: [Touch(op.operands[0], "read")],
+    "wave.write": lambda op: [Touch(op.operands[1], "write")],
+    "wave.atomic": lambda op: [Touch(op.operands[1], "atomic")],
+    "wave.gather_to_shared": lambda op: [Touch(op.operands[1], "write", asynchronous=True)],
+}
+>>>>>>> 879195a (Barriers are placed by bytes, and proven by data flow and by all orders of the waves of small programs)
 
 
 def _is_buffer(memory: ir.Value) -> bool:
     owner = memory.owner
     return not isinstance(owner, ir.Block) and owner.operation.name == "wave.allocate"
-
-
-def stab(intervals: list[Interval], given: set[int], allowed: set[int]) -> list[int] | None:
-    """The fewest points of `allowed` that, with those `given`, hit every interval; None when some cannot be hit.
-
-    Points of an interval that wraps around a loop form two stretches, so the greedy choice at the end of the shortest
-    interval is tried from each point of one interval and the best result kept.
-    """
-    left = [tuple(p for p in i.points if p in allowed) for i in intervals if not given & set(i.points)]
-    if any(not points for points in left):
-        return None
-    return _fewest(left, _greedy(left))
-
-
-def _greedy(left: list[tuple[int, ...]]) -> list[int]:
-    """A solution, not always the least: the point that hits most; of equals the one nearest before a consumer."""
-    chosen: list[int] = []
-    while left:
-        counts: dict[int, int] = {}
-        nearness: dict[int, int] = {}
-        for points in left:
-            for position, p in enumerate(points):
-                counts[p] = counts.get(p, 0) + 1
-                nearness[p] = max(nearness.get(p, -len(points)), position - len(points))
-        best = max(counts, key=lambda p: (counts[p], nearness[p], p))
-        chosen.append(best)
-        left = [points for points in left if best not in points]
-    return sorted(chosen)
-
-
-_BUDGET = 20_000
-
-
-def _fewest(left: list[tuple[int, ...]], start: list[int]) -> list[int]:
-    """Branch and bound below the size of `start`: some point of the shortest interval must be chosen.
-
-    Points that hit the same intervals count once (the last of them), so the search stays small.
-    """
-    sets = [frozenset(points) for points in left]
-    hits: dict[frozenset[int], int] = {}
-    for p in sorted({p for points in left for p in points}):
-        hits[frozenset(i for i, points in enumerate(sets) if p in points)] = p
-    useful = [p for hit, p in hits.items() if not any(hit < other for other in hits)]
-    covers = {p: frozenset(i for i, points in enumerate(sets) if p in points) for p in useful}
-    best = list(start)
-    budget = _BUDGET
-
-    def search(missing: frozenset[int], chosen: list[int]) -> None:
-        nonlocal best, budget
-        if not missing:
-            if len(chosen) < len(best):
-                best = sorted(chosen)
-            return
-        if len(chosen) + 1 >= len(best) or budget <= 0:
-            return
-        budget -= 1
-        narrow = min(missing, key=lambda i: sum(i in c for c in covers.values()))
-        for p in sorted((p for p in useful if narrow in covers[p]), key=lambda p: (-len(covers[p] & missing), -p)):
-            search(missing - covers[p], [*chosen, p])
-
-    search(frozenset(range(len(sets))), [])
-    return best

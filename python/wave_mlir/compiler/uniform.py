@@ -88,6 +88,10 @@ class Uniform:
             return False
         return not self._expressions(op) or any(self._own(v) for v in _conditions(op))
 
+    def trips_differ(self, op: ir.Operation) -> bool:
+        """Whether how often a `wave.iterate` runs is made from the lane's or wave's own number, as in `differs`."""
+        return not self._expressions(op) or any(self._own(v) for v in bound_values(op).values())
+
     def _own(self, value: ir.Value) -> bool:
         if isinstance(value, ir.BlockArgument):
             return False

@@ -4,23 +4,23 @@ from itertools import combinations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from wave_mlir.compiler.lds_hazards import Interval, stab
+from wave_mlir.compiler.stabbing import Points, stab
 
 POINTS = 8
 
 
-def brute_force(intervals: list[Interval], given_points: set[int], allowed: set[int]) -> int | None:
+def brute_force(intervals: list[Points], given_points: set[int], allowed: set[int]) -> int | None:
     for size in range(POINTS + 1):
         for chosen in combinations(sorted(allowed), size):
-            if all(set(i.points) & (given_points | set(chosen)) for i in intervals):
+            if all(set(i) & (given_points | set(chosen)) for i in intervals):
                 return size
     return None
 
 
-def arcs() -> st.SearchStrategy[Interval]:
+def arcs() -> st.SearchStrategy[Points]:
     """An interval on a circle of points: what a hazard around a loop needs."""
-    def make(first: int, length: int) -> Interval:
-        return Interval(0, 0, tuple((first + n) % POINTS for n in range(length)))
+    def make(first: int, length: int) -> Points:
+        return tuple((first + n) % POINTS for n in range(length))
 
     return st.builds(make, st.integers(0, POINTS - 1), st.integers(1, POINTS))
 
@@ -35,7 +35,7 @@ def test_fewest_points(intervals, given_points, allowed):
         assert points is None
         return
     assert points is not None and set(points) <= allowed
-    assert all(set(i.points) & (given_points | set(points)) for i in intervals)
+    assert all(set(i) & (given_points | set(points)) for i in intervals)
     assert len(points) == want
 
 
@@ -44,4 +44,4 @@ def test_no_intervals_need_no_barrier():
 
 
 def test_a_barrier_that_is_there_counts():
-    assert stab([Interval(0, 3, (1, 2, 3))], {2}, {1, 2, 3}) == []
+    assert stab([(1, 2, 3)], {2}, {1, 2, 3}) == []

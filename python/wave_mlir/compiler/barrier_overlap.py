@@ -1,0 +1,183 @@
+"""Whether two accesses to LDS touch a common byte, for the proof of barriers: by tables of who touches what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from math import gcd
+
+import numpy as np
+from mlir import ir
+
+from wave_mlir.dialect import Expr, MemoryType, prove
+
+from .kernel_info import KernelInfo
+from .lane_access import element_bits, names_of
+from .shared_values import SharedValues
+
+_LANES = ("lane", "wave.x", "wave.y", "wave.z")
+_OTHER_LANE = "el"  # not used in indices of split accesses; never negative, as a lane
+_TABLE = 1 << 22  # entries of a table, at most
+
+
+class Who(Enum):
+    """Who touches a byte that two accesses have in common: nobody else, another lane of the wave, another wave."""
+
+    NOBODY = 0
+    LANES = 1
+    WAVES = 2
+
+
+@dataclass(frozen=True)
+class _Bytes:
+    """`size` bytes from `start` on, where `mask` is not 0."""
+
+    start: Expr
+    size: int
+    mask: Expr
+
+
+@dataclass
+class Overlap:
+    """Answers for the accesses of one kernel."""
+
+    info: KernelInfo
+    values: SharedValues
+    _bytes: dict[tuple[ir.Operation, ir.Value], _Bytes | None] = field(default_factory=dict)
+    _known: dict[tuple, Who] = field(default_factory=dict)
+    _grids: dict[tuple[Expr, Expr], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+    def of(
+        self, a: ir.Operation, memory: ir.Value, b: ir.Operation, other: ir.Value, since: tuple[tuple[int, int], ...]
+    ) -> Who:
+        """Who may meet when `b` comes after `a`: `since` says how many trips of which loops went by (see `Since`)."""
+        if memory != other and "offset" not in memory.owner.operation.attributes:
+            return Who.NOBODY
+        first, second = self._of(a, memory), self._of(b, other)
+        several = int(np.prod(self.info.block_waves)) > 1
+        if first is None or second is None:
+            return Who.WAVES if several else Who.LANES
+        asynchronous = "wave.gather_to_shared" in (a.name, b.name)
+        key = (first, second, since, asynchronous)
+        if key not in self._known:
+            self._known[key] = self._compare(first, self._moved(second, since), asynchronous)
+        return self._known[key]
+
+    def _moved(self, second: _Bytes, since: tuple[tuple[int, int], ...]) -> _Bytes:
+        """The second access as another wave makes it, where trips have gone by."""
+        loop, trips = next(((loop, trips) for loop, trips in since if trips), (-1, -1))
+        if trips < 0:  # the same trip of all loops around both
+            return _Bytes(self.values.later(second.start, None, False), second.size, second.mask)
+        return _Bytes(self.values.later(second.start, loop, trips == 2), second.size, second.mask)
+
+    def _of(self, op: ir.Operation, memory: ir.Value) -> _Bytes | None:
+        key = (op, memory)
+        if key not in self._bytes:
+            self._bytes[key] = self._addressed(op, memory)
+        return self._bytes[key]
+
+    def _addressed(self, op: ir.Operation, memory: ir.Value) -> _Bytes | None:
+        kind = MemoryType(memory.type)
+        bits = element_bits(kind.element_type)
+        copy = op.name == "wave.gather_to_shared"
+        start, names = Expr.constant(0), names_of(op)
+        for coordinate, stride in zip(
+            op.attributes["target_index" if copy else "index"], self.info.strides_of(memory), strict=True
+        ):
+            start = start + self.info.resolve(Expr(coordinate), names) * stride * bits
+        if "el" in start.symbols:
+            return None
+        value = None if copy else (op.results[0] if len(op.results) else op.operands[0]).type
+        elements = value.shape[0] if isinstance(value, ir.VectorType) else 1
+        if copy:
+            elements = ir.IntegerAttr(op.attributes["elements"]).value * self.info.wave_size
+            start = start.subs({"lane": 0})
+        owner = memory.owner.operation
+        offset = ir.IntegerAttr(owner.attributes["offset"]).value if "offset" in owner.attributes else 0
+        start = self.values.canonical(op, start)
+        size = -(-(elements * bits) // 8) if bits % 8 == 0 else (elements * bits + 14) // 8
+        mask = Expr.constant(1)
+        for condition in self.values.predicates(op):
+            if not any(s not in _LANES for s in condition.symbols):
+                mask = Expr.and_(mask, condition)
+        return _Bytes((start // 8 + offset).simplify(self.values.facts), size, mask)
+
+    # --- two accesses ---
+
+    def _compare(self, a: _Bytes, b: _Bytes, asynchronous: bool) -> Who:
+        grids = self._grid_pair(a, b)
+        if grids is None:
+            return Who.LANES if self._apart(a, b) else Who.WAVES
+        return _common(*grids, a.size, b.size, asynchronous)
+
+    def _grid_pair(self, a: _Bytes, b: _Bytes) -> tuple[_Grid, _Grid] | None:
+        """First bytes by wave and lane, counted from one place; None where the distance is no number."""
+        parts = [access.start.split([s for s in access.start.symbols if s not in _LANES]) for access in (a, b)]
+        if any(s not in _LANES for _, rest in parts for s in rest.symbols):
+            return None
+        gap = (parts[1][0] - parts[0][0]).simplify(self.values.facts).constant_value
+        if gap is None:
+            return None
+        first, second = self._grid(parts[0][1], a.mask), self._grid(parts[1][1], b.mask)
+        return first, (second[0] + gap, second[1])
+
+    def _grid(self, start: Expr, mask: Expr) -> _Grid:
+        if (start, mask) not in self._grids:
+            x, y, z = self.info.block_waves
+            shape = (x * y * z, self.info.wave_size)
+            ids = np.indices((x, y, z)).reshape(3, -1, 1)
+            values = {"lane": np.arange(shape[1])} | {f"wave.{axis}": ids[n] for n, axis in enumerate("xyz")}
+            made = [np.broadcast_to(e.eval_numpy({s: values[s] for s in e.symbols}), shape) for e in (start, mask)]
+            self._grids[start, mask] = made[0], made[1] != 0
+        return self._grids[start, mask]
+
+    def _apart(self, a: _Bytes, b: _Bytes) -> bool:
+        """Whether no two lanes of different waves meet, each pair of waves asked of `prove`."""
+        lane, other = (0, self.info.wave_size - 1), Expr.symbol(_OTHER_LANE)
+        facts = self.values.facts.extended({"lane": lane, _OTHER_LANE: lane}, {}, [])
+        waves = list(np.ndindex(*self.info.block_waves))
+        for first in waves:
+            for second in waves:
+                if first == second:
+                    continue
+                here = {f"wave.{axis}": int(n) for axis, n in zip("xyz", first, strict=True)}
+                there = {f"wave.{axis}": int(n) for axis, n in zip("xyz", second, strict=True)} | {"lane": other}
+                x, y = a.start.subs(here), b.start.subs(there)
+                conditions = [(x + a.size).le(y), (y + b.size).le(x)]
+                conditions += [Expr.not_(m) for m in (a.mask.subs(here), b.mask.subs(there))]
+                if prove(Expr.or_(*conditions), facts) is not True:
+                    return False
+        return True
+
+
+_Grid = tuple[np.ndarray, np.ndarray]
+"""(first byte, whether it takes part) of each lane: waves x lanes."""
+
+
+def _common(a: _Grid, b: _Grid, size_a: int, size_b: int, asynchronous: bool) -> Who:
+    """Who meets, by a table of the waves that touch each unit of bytes."""
+    if not a[1].any() or not b[1].any():
+        return Who.NOBODY
+    low = min(int(g[0][g[1]].min()) for g in (a, b))
+    high = max(int(a[0][a[1]].max()) + size_a, int(b[0][b[1]].max()) + size_b)
+    unit = gcd(size_a, size_b, *(int(np.gcd.reduce(g[0][g[1]] - low)) for g in (a, b)))
+    if (high - low) // unit * len(a[0]) > _TABLE:
+        return Who.WAVES if len(a[0]) > 1 else Who.LANES
+    first, second = (_table(g, low, (high - low) // unit, n // unit, unit) for g, n in ((a, size_a), (b, size_b)))
+    same = (first & second).sum(axis=0)
+    if (first.sum(axis=0) * second.sum(axis=0) > same).any():
+        return Who.WAVES
+    alone = np.array_equal(a[0], b[0]) and np.array_equal(a[1], b[1]) and first.sum() * unit == a[1].sum() * size_a
+    if not same.any() or (alone and size_a == size_b and not asynchronous):
+        return Who.NOBODY
+    return Who.LANES
+
+
+def _table(grid: _Grid, low: int, length: int, size: int, unit: int) -> np.ndarray:
+    """(waves, units): who touches what."""
+    table = np.zeros((len(grid[0]), length), dtype=np.int64)
+    for wave, (starts, active) in enumerate(zip(*grid, strict=True)):
+        at = (starts[active] - low) // unit
+        for n in range(size):
+            table[wave, at + n] = 1
+    return table
