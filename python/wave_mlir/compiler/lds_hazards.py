@@ -126,15 +126,11 @@ class Program:
     def _visit(self, block: ir.Block, regions: tuple[Region, ...]) -> None:
         for view in block.operations:
             op = view.operation
-<<<<<<< HEAD
-            node = Node(op, len(self.nodes), parents, *accesses_of(op), synchronises=op.name in synchronising)
-=======
             name = op.name
             found = touches(op) if name in _TOUCHES else ()
             if not found and name not in _POINTS and not len(op.regions):
                 continue
             node = Node(op, len(self.nodes), regions, tuple(number for number, _ in regions), found)
->>>>>>> 879195a (Barriers are placed by bytes, and proven by data flow and by all orders of the waves of small programs)
             self.nodes.append(node)
             if name == "wave.iterate":
                 self.loops[op] = node.number
@@ -154,53 +150,8 @@ class Program:
         return all(self._all_enter(self.nodes[p]) for p in self.nodes[number].parents)
 
     def split(self, node: Node) -> Node | None:
-<<<<<<< HEAD
-        """The conditional around a node whose condition is made from a lane's or wave's own number, if there is one."""
-        around = [self.nodes[p] for p in node.parents if self.nodes[p].op.name == "wave.conditional"]
-        return next((n for n in around if Uniform().differs(n.op)), None)
-
-    def _all_enter(self, conditional: Node) -> bool:
-        if conditional.number not in self._uniform:
-            self._uniform[conditional.number] = Uniform().condition(conditional.op)
-        return self._uniform[conditional.number]
-
-    def _served(self, producer: Node, consumer: Node) -> int:
-        """The points where a barrier is surely executed when producer and consumer are, as bits."""
-        parents = frozenset((*producer.parents, *consumer.parents))
-        if parents not in self._serving:
-            bits = 0
-            for node in self.nodes:
-                if parents.issuperset(node.parents):
-                    bits |= 1 << node.number
-            self._serving[parents] = bits
-        return self._serving[parents]
-
-    def intervals(self) -> list[Interval]:
-        """The pairs of accesses that need a barrier between, in program order and around each loop.
-
-        Where the points of one pair contain those of another, the other's barrier serves both: only the least remain.
-        """
-        users: dict[ir.Value, list[Node]] = {}
-        for node in self.nodes:
-            for buffer in (*node.reads, *(w for w in node.writes if w not in node.reads)):
-                users.setdefault(buffer, []).append(node)
-        found: dict[int, tuple[int, int]] = {}
-        for buffer, nodes in users.items():
-            for i, a in enumerate(nodes):
-                for j, b in enumerate(nodes):
-                    if (buffer in a.writes or buffer in b.writes) and not (i < j and same_tile(a.op, b.op)):
-                        points = self._after(a, b) if i < j else self._around(a, b)
-                        if points is not None:
-                            found.setdefault(points, (a.number, b.number))
-        least: list[int] = []
-        for points in sorted(found, key=lambda p: (p.bit_count(), p)):
-            if not any(other & points == other for other in least):
-                least.append(points)
-        return [self._interval(points, *found[points]) for points in least]
-=======
         """The conditional or loop around a node that is decided by a lane's or wave's own number, if there is one."""
         return next((self.nodes[p] for p in node.parents if self._differs(self.nodes[p].op)), None)
->>>>>>> 879195a (Barriers are placed by bytes, and proven by data flow and by all orders of the waves of small programs)
 
     @staticmethod
     def _differs(op: ir.Operation) -> bool:
@@ -337,25 +288,6 @@ class Program:
         return self.footprints.meet(a, b, pair.when)
 
 
-<<<<<<< HEAD
-def accesses_of(op: ir.Operation) -> tuple[tuple[ir.Value, ...], tuple[ir.Value, ...]]:
-    """(LDS buffers read, LDS buffers written) by an op."""
-    reads, writes = [], []
-    if op.name in _READS:
-        reads = [op.opview.memory]
-    elif op.name in _WRITES or op.name == "wave.atomic":
-        writes = [op.opview.memory]
-    elif op.name == "wave.gather_to_shared":
-        writes = [op.opview.target]
-    return tuple(m for m in reads if _is_buffer(m)), tuple(m for m in writes if _is_buffer(m))
-
-
-def same_tile(a: ir.Operation, b: ir.Operation) -> bool:
-    """Whether two accesses are copies of one tile op: these never touch the same element in one trip."""
-    if "wave.provenance" not in a.attributes or "wave.provenance" not in b.attributes:
-        return False
-    return a.attributes["wave.provenance"]["op"] == b.attributes["wave.provenance"]["op"]
-=======
 _PointsOf = Callable[[Node, Node], tuple[int, Later] | None]
 """The points between a producer and a consumer, if there is a way from one to the other."""
 
@@ -402,13 +334,26 @@ def touches(op: ir.Operation) -> tuple[Touch, ...]:
     return () if make is None else tuple(t for t in make(op) if _is_buffer(t.memory))
 
 
+def accesses_of(op: ir.Operation) -> tuple[tuple[ir.Value, ...], tuple[ir.Value, ...]]:
+    """(LDS buffers read, LDS buffers written) by an op."""
+    found = touches(op)
+    reads, writes = ([t.memory for t in found if (t.kind == "read") == read] for read in (True, False))
+    return tuple(reads), tuple(writes)
+
+
+def same_tile(a: ir.Operation, b: ir.Operation) -> bool:
+    """Whether two accesses are copies of one tile op: these never touch the same element in one trip."""
+    if "wave.provenance" not in a.attributes or "wave.provenance" not in b.attributes:
+        return False
+    return a.attributes["wave.provenance"]["op"] == b.attributes["wave.provenance"]["op"]
+
+
 _TOUCHES: dict[str, Callable[[ir.Operation], list[Touch]]] = {
     "wave.read": lambda op: [Touch(op.operands[0], "read")],
     "wave.write": lambda op: [Touch(op.operands[1], "write")],
     "wave.atomic": lambda op: [Touch(op.operands[1], "atomic")],
     "wave.gather_to_shared": lambda op: [Touch(op.operands[1], "write", asynchronous=True)],
 }
->>>>>>> 879195a (Barriers are placed by bytes, and proven by data flow and by all orders of the waves of small programs)
 
 
 def _is_buffer(memory: ir.Value) -> bool:
