@@ -8,6 +8,7 @@ from mlir import ir
 from wave_mlir.compiler.direct_copies import direct_widths
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.pass_registry import Pass, PassError, option, register_pass
+from wave_mlir.compiler.tile_ir import DIRECT
 from wave_mlir.dialect import Expr, Layout, MemoryType, TileType, cooperative_layout, linear_layout
 
 
@@ -30,8 +31,8 @@ class Coalesce(Pass):
         %g = wave.read %a index [wg.x * 64 + at.M, …] : … -> !wave.tile<[M, K], f16, #coop>
         wave.write %g, %la index [at.M, at.K] : …
 
-    With `direct` a copy that wave-gather-to-shared can make without registers gets the layout that needs: as wide as
-    such a copy can be, and the lanes of a wave behind one another in LDS.
+    With `direct`, or where a write has `wave.direct`, a copy that wave-gather-to-shared can make without registers gets
+    the layout that needs: as wide as such a copy can be, and the lanes of a wave behind one another in LDS.
     """
 
     max_bits: int = option(0, help="bits of one load at most; 0 is what the kernel and the target allow")
@@ -49,7 +50,10 @@ class Coalesce(Pass):
 
     def _coalesce(self, info: KernelInfo, read: ir.Operation, write: ir.Operation) -> None:
         tile = TileType(read.results[0].type)
-        layout = self._direct_layout(info, read, write, tile) or self._layout(info, read, tile)
+        layout = self._direct_layout(info, read, write, tile)
+        if layout is not None and DIRECT in write.attributes:
+            read, write = _masked_as_zeros(read, write)
+        layout = layout or self._layout(info, read, tile)
         if layout is None:
             return
         for access in (read, write):
@@ -64,7 +68,8 @@ class Coalesce(Pass):
         extents = dict(Layout(tile.layout).extents)
         index = [Expr(e) for e in write.attributes["index"]]
         dims = [e.symbols[0].removeprefix("at.") for e in index if e.kind == "symbol"]
-        if not self.direct or sorted(dims) != sorted(extents) or len(dims) != len(index):
+        wanted = self.direct or DIRECT in write.attributes
+        if not wanted or sorted(dims) != sorted(extents) or len(dims) != len(index):
             return None
         if _contiguous_dim(read, extents) != dims[-1]:
             return None
@@ -123,6 +128,26 @@ def _is_movable(access: ir.Operation) -> bool:
             return False
         values += mask.owner.operation.operands
     return not any(isinstance(v.type, TileType) for v in values)
+
+
+def _masked_as_zeros(read: ir.Operation, write: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
+    """The copy that stores zeros where the given one stores nothing: the mask of the write becomes the read's."""
+    mask = write.opview.mask
+    if mask is None or read.opview.mask is not None:
+        return read, write
+    masks = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, 0, len(read.operands) - 1])}
+    with ir.InsertionPoint(read), read.location:
+        made = mask.owner.operation.clone()
+        operands = [read.operands[0], made.results[0], *list(read.operands)[1:]]
+        masked = ir.Operation.create("wave.read", [read.results[0].type], operands, dict(read.attributes.items()) | masks)
+    read.results[0].replace_all_uses_with(masked.results[0])
+    read.erase()
+    whole = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, 0, 0, len(write.operands) - 3])}
+    with ir.InsertionPoint(write), write.location:
+        operands = [*list(write.operands)[:2], *list(write.operands)[3:]]
+        stored = ir.Operation.create("wave.write", [], operands, dict(write.attributes.items()) | whole)
+    write.erase()
+    return masked, stored
 
 
 def _move_mask(access: ir.Operation, layout: Layout) -> None:

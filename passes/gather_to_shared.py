@@ -9,7 +9,8 @@ from wave_mlir.compiler.diagnostics import emit_remark
 from wave_mlir.compiler.direct_copies import DirectCopies
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import accesses, is_shared
-from wave_mlir.compiler.pass_registry import Pass, register_pass
+from wave_mlir.compiler.pass_registry import Pass, option, register_pass
+from wave_mlir.compiler.tile_ir import DIRECT
 from wave_mlir.dialect import MemoryType
 
 
@@ -36,24 +37,25 @@ class GatherToShared(Pass):
     It runs before wave-swizzle-shared, which then exchanges chunks on the global side, where the lanes are free.
     """
 
+    all: bool = option(True, help="make all copies so; otherwise those whose write has wave.direct")
+
     def run(self, module: ir.Module) -> None:
         """Make the copies of every kernel of the module."""
         for view in module.body.operations:
             op = view.operation
             if op.name == "wave.kernel":
-                _convert(KernelInfo.of(view), op)
+                _convert(KernelInfo.of(view), op, self.all)
 
 
-def _convert(info: KernelInfo, kernel: ir.Operation) -> None:
+def _convert(info: KernelInfo, kernel: ir.Operation, every: bool) -> None:
+    found = _loads_and_stores(kernel, every)
     if not info.target.direct_to_lds_bits:
-        emit_remark(kernel, f"{info.target.name} has no copies to LDS without registers")
+        if found:
+            emit_remark(found[0][1], f"{info.target.name} has no copies to LDS without registers")
         return
     copies = DirectCopies(info)
     told: list[ir.Value] = []
-    for read in [op for op in accesses(kernel.regions[0].blocks[0]) if op.name == "wave.read"]:
-        write = _stored_to_lds(read)
-        if write is None:
-            continue
+    for read, write in found:
         obstacle = copies.obstacle(read, write)
         if obstacle is None:
             copies.make(read, write)
@@ -62,6 +64,16 @@ def _convert(info: KernelInfo, kernel: ir.Operation) -> None:
         elif write.opview.memory not in told:
             told.append(write.opview.memory)
             emit_remark(write, f"this copy to LDS passes through registers: {obstacle}")
+
+
+def _loads_and_stores(kernel: ir.Operation, every: bool) -> list[tuple[ir.Operation, ir.Operation]]:
+    """(read, write) of each copy; `every`: not only of marked ones."""
+    found = []
+    for read in accesses(kernel.regions[0].blocks[0]):
+        write = _stored_to_lds(read) if read.name == "wave.read" else None
+        if write is not None and (every or DIRECT in write.attributes):
+            found.append((read, write))
+    return found
 
 
 def _stored_to_lds(read: ir.Operation) -> ir.Operation | None:

@@ -53,8 +53,8 @@ def _placed_to_staged(options: PipelineOptions) -> list[str]:
 def _staged_to_lane(options: PipelineOptions) -> list[str]:
     buffers = ["wave-buffer-ops"] if options.buffer_ops else []
     swizzle = ["wave-swizzle-shared"] if options.swizzle else []
-    copies = ["wave-gather-to-shared"] if options.global_to_shared else []
-    accesses = ["wave-peel-loops", "wave-bounds", "wave-split-accesses", *copies, *swizzle, *buffers]
+    copies = _call("wave-gather-to-shared", all=options.global_to_shared)
+    accesses = ["wave-peel-loops", "wave-bounds", "wave-split-accesses", copies, *swizzle, *buffers]
     return ["wave-expand", "wave-lower-reductions", *accesses]
 
 

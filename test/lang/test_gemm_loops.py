@@ -197,6 +197,33 @@ def test_lds_by_hand(waves: tuple[int, int], pad: int) -> None:
     assert 2 * 32 * 32 * 2 <= bytes_used < 2 * 32 * 72 * 2
 
 
+@pytest.mark.parametrize("target", ["gfx942", "gfx950"])
+def test_copies_without_registers(target: str) -> None:
+    """Copies to LDS by hand, two tiles ahead of a read: waits and barriers are the compiler's."""
+
+    @tkw.wave(constraints(waves=(2, 2)))
+    def gemm(
+        a: tkl.Memory[M, K, GLOBAL, tkl.f16],
+        b: tkl.Memory[N, K, GLOBAL, tkl.f16],
+        c: tkl.Memory[M, N, GLOBAL, tkl.f32],
+    ):
+        rows = tkw.allocate((M, K), (BM, BK), tkl.f16, SHARED)
+        cols = tkw.allocate((N, K), (BN, BK), tkl.f16, SHARED)
+
+        @tkw.iterate(K, init_args=[tkl.Register[M, N, tkl.f32](0.0)])
+        def loop(acc):
+            tkw.gather_to_shared(a, rows)
+            tkw.gather_to_shared(b, cols)
+            return tkw.mma(tkw.read(rows), tkw.read(cols), acc)
+
+        tkw.write(loop, c)
+
+    a, b = integers((100, 96), tkl.f16), integers((64, 96), tkl.f16, 1)
+    subs = {BM: 64, BN: 64, BK: 32, M: 100, N: 64, K: 96}
+    made = run(gemm, subs, [a, b], product(a, b).astype(np.float32), target=target, machine=True)
+    assert made.isa.count(" lds\n") == (8 if target == "gfx942" else 2) and "ds_write" not in made.isa
+
+
 # --- groups ---
 
 

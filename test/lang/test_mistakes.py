@@ -34,6 +34,15 @@ def test_constraints_without_a_meaning(constraint, message: str) -> None:
         scaled([*CONSTRAINTS, constraint]).trace({M: 64, N: 8})
 
 
+def test_copy_to_what_is_not_lds() -> None:
+    @tkw.wave(CONSTRAINTS)
+    def kernel(a: tkl.Memory[M, GLOBAL, tkl.f32], c: tkl.Memory[M, GLOBAL, tkl.f32]):
+        tkw.gather_to_shared(a, c)
+
+    with pytest.raises(CompileError, match=r"test_mistakes.py:\d+:\d+: error: gather_to_shared: c is not in LDS"):
+        kernel.trace({M: 64})
+
+
 def test_options() -> None:
     with pytest.warns(UserWarning, match="'multi_buffer_count' has no effect here"):
         WaveCompileOptions(multi_buffer_count=2)

@@ -9,8 +9,11 @@ module attributes {wave.form = "staged", wave.target = "gfx950"} {
 
 // A target without such copies.
 module attributes {wave.form = "lane", wave.target = "gfx1201"} {
-  // expected-remark@+1 {{gfx1201 has no copies to LDS without registers}}
-  wave.kernel @k() constraints [#wave.hardware<threads_per_wave = 32>] {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 32} constraints [#wave.hardware<threads_per_wave = 32>] {
+    %l = wave.allocate : !wave.memory<[32], f32, shared>
+    %v = wave.read %a index [lane] : !wave.memory<[M], f32, global> -> vector<1xf32>
+    // expected-remark@+1 {{gfx1201 has no copies to LDS without registers}}
+    wave.write %v, %l index [lane] : vector<1xf32>, !wave.memory<[32], f32, shared>
     wave.return
   }
 }

@@ -1,4 +1,5 @@
 // RUN: wave-opt %s --split-input-file --wave-gather-to-shared | FileCheck %s
+// RUN: wave-opt %s --split-input-file --wave-gather-to-shared=all=false | FileCheck %s --check-prefix=MARKED
 // RUN: wave-opt %s --split-input-file --wave-gather-to-shared --wave-swizzle-shared | FileCheck %s --check-prefix=SWIZZLE
 
 // 16 bytes a lane on gfx950: the target is that of the first lane, a mask is one bit a lane. The rows that lie beyond the
@@ -35,6 +36,11 @@ module attributes {wave.form = "lane", wave.target = "gfx950"} {
 // CHECK-LABEL: @narrow(
 // CHECK:         wave.gather_to_shared %a [lane floordiv 32, lane mod 32 * 2] to %{{.*}} [0, 0] elements 2
 // CHECK:         wave.gather_to_shared %a [lane floordiv 32 + 2, lane mod 32 * 2] to %{{.*}} [2, 0] elements 2
+// Only what is marked.
+// MARKED-NOT:    wave.gather_to_shared
+// MARKED-LABEL: @narrow(
+// MARKED-COUNT-1: wave.gather_to_shared
+// MARKED-NOT:    wave.gather_to_shared
 // SWIZZLE-LABEL: @narrow(
 // SWIZZLE:       wave.gather_to_shared %a [lane floordiv 32, (lane floordiv 32 * 4 xor lane mod 32) * 2] to %{{.*}} [0, 0] elements 2
 // SWIZZLE:       wave.gather_to_shared %a [lane floordiv 32 + 2, (lane floordiv 32 * 4 + 8 xor lane mod 32) * 2] to %{{.*}} [2, 0] elements 2
@@ -45,7 +51,7 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     %v = wave.read %a index [lane floordiv 32, lane mod 32 * 2] : !wave.memory<[M, K], f16, global> -> vector<2xf16>
     %w = wave.read %a index [lane floordiv 32 + 2, lane mod 32 * 2] : !wave.memory<[M, K], f16, global> -> vector<2xf16>
     wave.write %v, %l index [lane floordiv 32, lane mod 32 * 2] : vector<2xf16>, !wave.memory<[16, 64], f16, shared>
-    wave.write %w, %l index [lane floordiv 32 + 2, lane mod 32 * 2] : vector<2xf16>, !wave.memory<[16, 64], f16, shared>
+    wave.write %w, %l index [lane floordiv 32 + 2, lane mod 32 * 2] {wave.direct} : vector<2xf16>, !wave.memory<[16, 64], f16, shared>
     %x = wave.read %l index [lane mod 16, lane floordiv 16 * 8] : !wave.memory<[16, 64], f16, shared> -> vector<8xf16>
     wave.return
   }

@@ -1,9 +1,9 @@
 """How many direct copies to LDS may still be in flight behind each op that waits for some: a dataflow analysis.
 
-A wave's copies complete in the order of their issue, so a wait is a number: of how many of the last copies the wave need
-not know. At a wait these are the copies issued after the last one that is needed: whose buffer may be accessed before
-the next wait, on some path. On each path the number is counted; the least holds. Other loads and stores count in the
-same counter, but LLVM may move them; they are left out, which waits for too much rather than too little.
+A wave's copies complete in the order of their issue, so a wait is a number: of how many of the last copies the wave
+need not know. At a wait these are the copies issued after the last one that is needed: whose buffer may be accessed
+before the next wait, on some path. On each path the number is counted; the least holds. Other loads and stores count
+in the same counter, but LLVM may move them; they are left out, which waits for too much rather than too little.
 """
 
 from __future__ import annotations

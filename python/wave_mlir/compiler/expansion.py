@@ -20,9 +20,9 @@ from .mma_steps import MmaSteps
 from .reductions import CLUSTERS, WAVES, clusters_of, register_of, registers_along, rows_attr, waves_of
 from .scans import Scan, Selection
 from .targets import MmaKind, TargetError
-from .tile_ir import bound_names
+from .tile_ir import DIRECT, bound_names
 
-_COPIED_FLAGS = ("is_volatile", "nontemporal")
+_COPIED_FLAGS = ("is_volatile", "nontemporal", DIRECT)
 
 
 def is_tile(kind: ir.Type) -> bool:

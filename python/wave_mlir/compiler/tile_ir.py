@@ -27,6 +27,8 @@ _SYMBOL_GROUP: dict[str, int | None] = {
     "wave.extract": 1, "wave.extract_slice": 1, "wave.bounds_check": 1, "wave.buffer_load": 2, "wave.buffer_store": 3,
     "wave.gather_to_shared": 3,
 }  # fmt: skip
+DIRECT = "wave.direct"
+"""Attribute of a write to LDS: with the read of what it writes it is a copy that is to pass through no register."""
 _SEGMENTS = "operandSegmentSizes"
 _NAMES = "symbol_names"
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import sympy
 from mlir import ir
 
+from wave_mlir.compiler.tile_ir import DIRECT
 from wave_mlir.dialect import Expr, MappingAttr, builders
 from wave_mlir.dialect import wave as ops
 from wave_mlir.lang.dtypes import DataType, i64
@@ -258,6 +259,31 @@ def write(
             elements_per_thread=_elements(current(), elements_per_thread),
             **_flags(flags),
         )
+    tagged(made, tag)
+
+
+def gather_to_shared(
+    memory: MemoryValue,
+    buffer: MemoryValue,
+    mapping: IndexMapping | None = None,
+    mapping_dynamic_vals: Dynamic = (),
+    flags: MemoryAccessFlags = MemoryAccessFlags.NONE,
+    tag: str | None = None,
+) -> None:
+    """Copy the workgroup's tile of `memory` to a buffer in LDS, through no register where the target can.
+
+    It means `write(read(memory, mapping=…), buffer)`: elements outside of `memory` are 0 in LDS, barriers are placed
+    where something reads them, and these wait for the copy. `WaveCompileOptions(use_global_to_shared=True)` makes all
+    copies of tiles so. Raises at the user's line when `buffer` is not in LDS.
+    """
+    target = want_memory(buffer, "gather_to_shared")
+    if target.ir.type.space != "shared":
+        raise source.error(f"gather_to_shared: {target.name} is not in LDS; give a buffer of tkw.allocate")
+    value = read(memory, mapping=mapping, mapping_dynamic_vals=mapping_dynamic_vals, flags=flags, tag=tag)
+    value, target, attribute, dynamic = _target("gather_to_shared", value, target, None, ())
+    with location():
+        made = builders.write(value.ir, target.ir, mapping=attribute, dynamic=dynamic)
+        made.operation.attributes[DIRECT] = ir.UnitAttr.get()
     tagged(made, tag)
 
 

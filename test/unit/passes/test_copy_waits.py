@@ -35,7 +35,8 @@ def _statements(rng: random.Random, depth: int, kinds: tuple[str, ...]) -> list[
         elif kind == "counter":
             lines.append(f"wave.memory_counter_wait load {rng.randrange(3)}")
         elif kind == "loop":
-            lines += [f"wave.iterate K iv(%k{depth}) trips(4) {{", *_statements(rng, depth - 1, kinds), "wave.yield", "}"]
+            lines += [f"wave.iterate K iv(%k{depth}) trips(4) {{", *_statements(rng, depth - 1, kinds)]
+            lines += ["wave.yield", "}"]
         else:
             lines += ["wave.conditional %c : i1 {", *_statements(rng, depth - 1, kinds), "}"]
     return lines
