@@ -139,7 +139,8 @@ def _masked_as_zeros(read: ir.Operation, write: ir.Operation) -> tuple[ir.Operat
     with ir.InsertionPoint(read), read.location:
         made = mask.owner.operation.clone()
         operands = [read.operands[0], made.results[0], *list(read.operands)[1:]]
-        masked = ir.Operation.create("wave.read", [read.results[0].type], operands, dict(read.attributes.items()) | masks)
+        attributes = dict(read.attributes.items()) | masks
+        masked = ir.Operation.create("wave.read", [read.results[0].type], operands, attributes)
     read.results[0].replace_all_uses_with(masked.results[0])
     read.erase()
     whole = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, 0, 0, len(write.operands) - 3])}
