@@ -1,4 +1,4 @@
-"""Shared by all pytest tests: the machine-code runner as a fixture; the markers `second_opinion` and `foreign`."""
+"""Shared by all pytest tests: the machine-code runner as a fixture; markers of tests that need other programs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import foreign_kernels
+import llvm_mca
 import pytest
 import second_opinion
 from hypothesis import settings
@@ -39,7 +40,7 @@ def _thin(items: Sequence[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests that need the external runner, or kernels of other compilers, when there are none.
+    """Deselect tests that need the external runner, kernels of other compilers or an llvm-mca, when there are none.
 
     The workers of a parallel run must find the same tests: a name with an address in it is an error here.
     """
@@ -48,6 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if changing:
         raise pytest.UsageError(f"{changing[0]}: this name differs in each run; give the parameters other ids")
     there = {"second_opinion": second_opinion.available(), "foreign": foreign_kernels.available()}
+    there["mca"] = llvm_mca.find() != ""
     missing = [marker for marker, available in there.items() if not available]
     chosen, left_out = [], []
     for item in items:

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 from .assembly import AssemblyError
 from .codeobject import analyze_file, analyze_hsaco
+from .model import LoopModel
 from .render import render_text
+from .render_model import timeline as timeline_text
 from .statistics import Counts, HotLoop, KernelReport, Report, analyze
+from .svg import timeline as timeline_svg
 
 __all__ = [
     "AssemblyError",
     "Counts",
     "HotLoop",
     "KernelReport",
+    "LoopModel",
     "Report",
     "analyze",
     "analyze_file",
     "analyze_hsaco",
     "render_text",
+    "timeline_svg",
+    "timeline_text",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import render_model
 from .statistics import Counts, KernelReport, Report
 
 _NAMES = {
@@ -33,6 +34,9 @@ def _kernel(kernel: KernelReport, blocks: bool) -> str:
     if kernel.hot_loop:
         lines.append(f"  hot loop    {', '.join(kernel.hot_loop.blocks)}")
         lines += ["    " + line for line in _details(kernel.hot_loop.counts)]
+        if kernel.model:
+            lines.append("  model of the hot loop")
+            lines += ["    " + line for line in render_model.figures(kernel.model)]
     else:
         lines.append("  hot loop    none")
     lines.append("  whole kernel")

@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from wave_mlir.compiler import targets
 
-from . import assembly
+from . import assembly, loop_body
 from .instructions import CLASSES, Instruction
+from .model import LoopModel, model
 
 _WIDTHS = ("lds_read", "lds_write", "load", "store", "direct_to_lds")
 
@@ -48,11 +50,12 @@ class HotLoop:
     """The innermost loop with the most MFMA instructions; all its blocks are counted.
 
     Of loops with equally many, which are versions of one loop, it is the shortest: the others run what that one leaves.
-    Of loops without MFMA instructions it is the longest.
+    Of loops without MFMA instructions it is the longest. `body`: the instructions of its heaviest trip, in order.
     """
 
     blocks: tuple[str, ...]
     counts: Counts
+    body: tuple[Instruction, ...] = ()
 
 
 @dataclass
@@ -60,7 +63,8 @@ class KernelReport:
     """One kernel. Registers are per lane (`vgpr`, `agpr`) or per wave (`sgpr`); sizes are in bytes.
 
     occupancy: waves on a SIMD of the target, limited by registers, LDS and whole workgroups; None when the target or
-    the block size is not known.  code_bytes: None when the text does not say.
+    the block size is not known.  code_bytes: None when the text does not say.  lds_clocks: clocks of LDS accesses whose
+    addresses are known (`demand.LdsClocks`), set before `model` is asked for.
     """
 
     name: str
@@ -78,6 +82,17 @@ class KernelReport:
     total: Counts
     blocks: list[tuple[str, Counts]]
     hot_loop: HotLoop | None
+    lds_clocks: Mapping[tuple[str, int], float] | None = None
+
+    @cached_property
+    def model(self) -> LoopModel | None:
+        """The static model of the hot loop; None without a loop, a known target or rates for it."""
+        if self.hot_loop is None or self.occupancy is None:
+            return None
+        table = targets.get(self.target)
+        waves = -(-self.threads // table.wave_size)
+        per_group = -(-waves // table.simds_per_compute_unit)
+        return model(self.hot_loop.body, table, self.occupancy, per_group, self.lds_clocks)
 
     def to_json(self) -> dict[str, object]:
         """Plain data."""
@@ -88,6 +103,7 @@ class KernelReport:
             "total": self.total.to_json(),
             "blocks": [{"label": label, **counts.to_json()} for label, counts in self.blocks],
             "hot_loop": {"blocks": list(loop.blocks), **loop.counts.to_json()} if loop else None,
+            "model": self.model.to_json() if self.model else None,
         }
 
 
@@ -159,8 +175,13 @@ def _hot_loop(function: assembly.Function) -> HotLoop | None:
         length = -counts.instructions if counts["mfma"] else counts.instructions
         if (weight := (counts["mfma"], length)) > best:
             best = weight
-            chosen = HotLoop(tuple(_label(b, function.blocks[b]) for b in sorted(body)), counts)
+            labels = tuple(_label(b, function.blocks[b]) for b in sorted(body))
+            chosen = HotLoop(labels, counts, loop_body.body(function.blocks, body, _weight))
     return chosen
+
+
+def _weight(instruction: Instruction) -> int:
+    return instruction.kind == "mfma"
 
 
 def count(instructions: Iterable[Instruction]) -> Counts:

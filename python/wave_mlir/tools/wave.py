@@ -3,7 +3,7 @@
     wave compile FILE.mlir|FILE.py[:KERNEL] [--emit FORM|llvm|isa|obj|hsaco] [-o OUT] [-D M=1024 ...] [--report]
     wave run FILE.mlir|FILE.py[:KERNEL] [-D M=100 ...] [--seed N] [--isa [--order O] [--trace OUT.json]]
     wave run FILE.s|FILE.hsaco [--set M=100 ...] [--seed N] [--order O] [--trace OUT.json]
-    wave report FILE.mlir|FILE.py[:KERNEL]|FILE.s|FILE.hsaco [-D M=1024 ...] [--json]
+    wave report FILE.mlir|FILE.py[:KERNEL]|FILE.s|FILE.hsaco [-D M=1024 ...] [--json] [--timeline] [--svg OUT.svg]
     wave cache list|stats|clear
 
 Errors are located and end with exit code 1, an interrupt with 130; a file is written whole or not at all.
@@ -12,7 +12,6 @@ Errors are located and end with exit code 1, an interrupt with 130; a file is wr
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +24,7 @@ from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
 from wave_mlir.compiler.pass_options import OptionError, parse_options
 from wave_mlir.passes.pipelines import PipelineOptions
 
-from . import wave_python
+from . import wave_python, wave_report
 
 _BINARY = ("obj", "hsaco")
 _LARGEST_VALUE = 2**63 - 1
@@ -97,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("report", help="ISA statistics of a module, an assembly file or a code object")
     _add_input(show)
     _add_options(show)
-    show.add_argument("--json", action="store_true", help="print JSON")
+    wave_report.add_options(show)
     show.set_defaults(command=_report)
     kept = commands.add_parser("cache", help="list, measure or clear the cache of compiled kernels")
     kept.add_argument("action", choices=("list", "stats", "clear"), help="what to do")
@@ -168,7 +167,7 @@ def _compile(options: argparse.Namespace) -> int:
     until = wanted if wanted in forms.FORMS else "gpu"
     compiled = _compile_input(options, until, debug=options.debug)
     content = compiled.emit(wanted)
-    shown = _statistics(compiled.isa, options.json) if options.report or options.json else ""
+    shown = wave_report.statistics(compiled.isa, options.json) if options.report or options.json else ""
     if options.output:
         files: dict[str, str | bytes] = {options.output: content}
         path = Path(options.output)
@@ -188,22 +187,8 @@ def _failure(path: str, message: str) -> CompileError:
     return CompileError([Diagnostic("error", path, message)])
 
 
-def _statistics(isa: str, as_json: bool) -> str:
-    made = report.analyze(isa)
-    return json.dumps(made.to_json(), indent=2) + "\n" if as_json else report.render_text(made)
-
-
 def _report(options: argparse.Namespace) -> int:
-    if Path(options.file).suffix == ".mlir" or wave_python.is_python(options.file):
-        sys.stdout.write(_statistics(_compile_input(options, "gpu").isa, options.json))
-        return 0
-    made = report.analyze_file(options.file)
-    if options.kernel:
-        made.kernels = [k for k in made.kernels if k.name == options.kernel]
-        if not made.kernels:
-            raise report.AssemblyError(f"no kernel '{options.kernel}'")
-    sys.stdout.write(json.dumps(made.to_json(), indent=2) + "\n" if options.json else report.render_text(made))
-    return 0
+    return wave_report.run(options, _compile_input)
 
 
 def _cache(options: argparse.Namespace) -> int:

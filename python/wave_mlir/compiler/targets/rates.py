@@ -17,6 +17,10 @@ TURN = 4
 TRANSCENDENTAL = 16
 """Clocks of a transcendental instruction: quarter rate (LLVM)."""
 
+WIDE_MULTIPLY = 16
+"""Clocks of a 32-bit integer multiplication with a 32 or 64-bit result: quarter rate (published measurements)."""
+
+_WIDE_MULTIPLY = re.compile(r"v_(mul_lo_u32|mul_hi_[ui]32|mad_[ui]64_[ui]32)$")
 _TRANSCENDENTAL = re.compile(r"v_(exp|log|rcp|rcp_iflag|rsq|sqrt|sin|cos)(_legacy)?_f(16|32|64)$")
 _MATRIX = re.compile(r"v_(?:mfma(?:_scale)?|smfmac)_[fi]\d+_(\d+)x\d+x(\d+)(?:_(\d+)b)?_?([a-z]\w*)$")
 _EIGHT_BIT = (0, 1)  # formats of f8f6f4 operands (ISA: CBSZ, BLGP): f8, bf8; 2, 3: 6 bits; 4: 4 bits
@@ -24,6 +28,8 @@ _EIGHT_BIT = (0, 1)  # formats of f8f6f4 operands (ISA: CBSZ, BLGP): f8, bf8; 2,
 
 def vector_clocks(mnemonic: str) -> int:
     """Clocks that a vector instruction (no matrix one) keeps its SIMD's vector unit busy."""
+    if _WIDE_MULTIPLY.match(mnemonic):
+        return WIDE_MULTIPLY
     return TRANSCENDENTAL if _TRANSCENDENTAL.match(mnemonic) else TURN
 
 
