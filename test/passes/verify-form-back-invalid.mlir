@@ -230,3 +230,22 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// The last copy may stay in flight: it is the one that is read.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @outstanding(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate offset 0 : !wave.memory<[128], f32, shared>
+    %m = wave.allocate offset 512 : !wave.memory<[128], f32, shared>
+    wave.gather_to_shared %a [wave.x * 64 + lane] to %l [wave.x * 64] elements 1 : !wave.memory<[M], f32, global>, !wave.memory<[128], f32, shared>
+    // expected-note@+1 {{the earlier access}}
+    wave.gather_to_shared %a [wave.x * 64 + lane] to %m [wave.x * 64] elements 1 : !wave.memory<[M], f32, global>, !wave.memory<[128], f32, shared>
+    wave.shared_memory_barrier wait_async {wave.outstanding = 1 : i64}
+    %v = wave.read %l index [127 - wave.x * 64 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    // expected-error@+1 {{the direct copy to LDS that this access meets may still be in flight}}
+    %w = wave.read %m index [127 - wave.x * 64 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    wave.return
+  }
+}

@@ -9,13 +9,14 @@ lane by lane. `barrier_states` does the same for small programs by trying every 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
 from .barrier_overlap import Overlap, Who
 from .diagnostics import PassError
+from .gpu_barrier import OUTSTANDING
 from .kernel_info import KernelInfo
 from .shared_values import SharedValues
 from .tile_ir import body_of, walk
@@ -45,8 +46,9 @@ class Pending:
     signalled: tuple[int, ...] = ()
 
 
-State = dict[Pending, None]
-"""A set in order of insertion."""
+State = dict[Pending, int]
+"""What is pending, and how many direct copies the wave has started since (at least)."""
+_MANY = 64
 
 
 def prove_barriers(kernel: ir.OpView) -> None:
@@ -92,34 +94,36 @@ class _Proof:
         while True:
             end = self._block(op.regions[0].blocks[0], dict(start), (*around, number))
             trips += 1
-            again = _join([start, {_next_trip(p, number, around): None for p in end}])
-            if len(again) == len(start) or trips == most:
+            again = _join([start, _each(end, lambda p: _next_trip(p, number))])
+            if again == start or trips == most:
                 break
             start = again
-        left = {_left(p, number): None for p in end}
+        left = _each(end, lambda p: _left(p, number))
         return left if least > 0 else _join([left, state])
 
     def _step(self, op: ir.Operation, state: State, around: tuple[int, ...]) -> State:
         if op.name == _BARRIER:
-            return _after_barrier(state, "wait_async" in op.attributes)
+            return _after_barrier(_waited(state, _outstanding(op)))
         if op.name == _SIGNAL:
             number = ir.IntegerAttr(op.attributes["id"]).value
-            waited = _waited(state) if "wait_async" in op.attributes else state
-            return {replace(p, signalled=tuple(sorted({*p.signalled, number}))): None for p in waited}
+            signalled = _waited(state, _outstanding(op))
+            return _each(signalled, lambda p: replace(p, signalled=tuple(sorted({*p.signalled, number}))))
         if op.name == _WAIT:
             number = ir.IntegerAttr(op.attributes["id"]).value
-            done = _after_barrier({p: None for p in state if number in p.signalled}, waits=False)
-            return _join([done, {replace(p, lanes=False): None for p in state if number not in p.signalled}])
+            done = _after_barrier({p: n for p, n in state.items() if number in p.signalled})
+            return _join([done, _fenced({p: n for p, n in state.items() if number not in p.signalled})])
         if op.name == _FENCE:
-            return _without_done({replace(p, lanes=False): None for p in state})
-        if op.name == "wave.memory_counter_wait" and op.attributes.get("load") is not None:
-            return _waited(state) if ir.IntegerAttr(op.attributes["load"]).value == 0 else state
+            return _fenced(state)
+        if op.name == "wave.memory_counter_wait" and "load" in op.attributes:
+            return _waited(state, ir.IntegerAttr(op.attributes["load"]).value)
         for memory, kind, copying in _accesses(op):
             for earlier in state:
                 if not (kind == earlier.kind and kind != "write"):
                     self._check(earlier, op, memory)
             since = tuple((loop, 0) for loop in around)
-            state = {**state, Pending(op, memory, kind, since, copying=copying): None}
+            if copying:
+                state = {p: min(n + 1, _MANY) for p, n in state.items()}
+            state = _join([state, {Pending(op, memory, kind, since, copying=copying): 0}])
         return state
 
     def _check(self, earlier: Pending, op: ir.Operation, memory: ir.Value) -> None:
@@ -156,23 +160,43 @@ def _accesses(op: ir.Operation) -> Iterable[tuple[ir.Value, str, bool]]:
 
 def _join(states: Iterable[State]) -> State:
     """What may be pending on one of several ways."""
-    return {pending: None for state in states for pending in state}
+    joined: State = {}
+    for state in states:
+        for pending, newer in state.items():
+            joined[pending] = min(newer, joined.get(pending, newer))
+    return joined
 
 
-def _without_done(state: State) -> State:
-    return {p: None for p in state if p.waves or p.lanes or p.copying}
+def _each(state: State, change: Callable[[Pending], Pending]) -> State:
+    return _join([{change(pending): newer} for pending, newer in state.items()])
 
 
-def _after_barrier(state: State, waits: bool) -> State:
-    """Only direct copies that were not waited for go on, and other waves do not know when they end."""
-    return {} if waits else {replace(p, lanes=False): None for p in state if p.copying}
+def _fenced(state: State) -> State:
+    """The compiler keeps all that is pending on its side; what no wave needs to know of is gone."""
+    fenced = _each(state, lambda p: replace(p, lanes=False))
+    return {p: n for p, n in fenced.items() if p.waves or p.copying}
 
 
-def _waited(state: State) -> State:
-    return {replace(p, copying=False): None for p in state}
+def _after_barrier(state: State) -> State:
+    """Only direct copies that were not waited for go on."""
+    return _fenced({p: n for p, n in state.items() if p.copying})
 
 
-def _next_trip(pending: Pending, loop: int, around: tuple[int, ...]) -> Pending:
+def _outstanding(op: ir.Operation) -> int | None:
+    """How many of the last copies a barrier does not wait for; None: it waits for no copy."""
+    if "wait_async" not in op.attributes:
+        return None
+    return ir.IntegerAttr(op.attributes[OUTSTANDING]).value if OUTSTANDING in op.attributes else 0
+
+
+def _waited(state: State, outstanding: int | None) -> State:
+    """A wave's own copies are complete, but for so many of the last; as they complete in order, which are is known."""
+    if outstanding is None:
+        return state
+    return _join([{replace(p, copying=p.copying and n < outstanding): n} for p, n in state.items()])
+
+
+def _next_trip(pending: Pending, loop: int) -> Pending:
     """As it is one trip of a loop later; the loops inside begin anew."""
     since, inside = [], False
     for number, trips in pending.since:

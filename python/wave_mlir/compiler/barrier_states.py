@@ -17,6 +17,7 @@ from mlir import ir
 
 from wave_mlir.dialect import Expr, MemoryType
 
+from .gpu_barrier import OUTSTANDING
 from .kernel_info import KernelInfo
 from .lane_access import element_bits
 from .tile_ir import body_of, bound_values, walk
@@ -31,13 +32,14 @@ class Event:
     """What one wave does next.
 
     kind: "read", "write", "atomic"; "copy", a write that goes on until it is waited for; "barrier", "signal", "wait",
-    "counter" (a wait for copies). touched: bytes as bits of a number. waits: for copies too. number: of a split
-    barrier. op: its number in the program.
+    "counter" (a wait for copies). touched: bytes as bits of a number. waits: for copies too, but for the last `left`.
+    number: of a split barrier. op: its number in the program.
     """
 
     kind: str
     touched: int = 0
     waits: bool = False
+    left: int = 0
     number: int = 0
     op: int = -1
 
@@ -77,7 +79,7 @@ def _pending(trace: Trace) -> list[tuple[Event, ...]]:
         if event.kind == "copy":
             found.append((*found[-1], event))
         else:
-            found.append(() if event.waits else found[-1])
+            found.append(found[-1][max(0, len(found[-1]) - event.left) :] if event.waits else found[-1])
     return found
 
 
@@ -270,14 +272,13 @@ class _Tracer:
 
     def _event(self, op: ir.Operation, values: Mapping[ir.Value, int]) -> None:
         kind, number = _KINDS[op.name], self.numbers[op]
-        if kind in ("signal", "wait"):
-            identity = ir.IntegerAttr(op.attributes["id"]).value
-            self.events.append(Event(kind, waits="wait_async" in op.attributes, number=identity, op=number))
-        elif kind == "barrier":
-            self.events.append(Event(kind, waits="wait_async" in op.attributes, op=number))
-        elif kind == "counter":
-            all_loads = "load" in op.attributes and ir.IntegerAttr(op.attributes["load"]).value == 0
-            self.events.append(Event(kind, waits=all_loads, op=number))
+        if kind == "counter":
+            load = ir.IntegerAttr(op.attributes["load"]).value if "load" in op.attributes else None
+            self.events.append(Event(kind, waits=load is not None, left=load or 0, op=number))
+        elif kind in ("barrier", "signal", "wait"):
+            identity = 0 if kind == "barrier" else ir.IntegerAttr(op.attributes["id"]).value
+            left = ir.IntegerAttr(op.attributes[OUTSTANDING]).value if OUTSTANDING in op.attributes else 0
+            self.events.append(Event(kind, waits="wait_async" in op.attributes, left=left, number=identity, op=number))
         else:
             memory = op.operands[0 if kind == "read" else 1]
             if memory in self.starts:
