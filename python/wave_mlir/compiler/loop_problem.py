@@ -8,12 +8,10 @@ loop.ops["mma.3"]                      # the op that an operation stands for
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from mlir import ir
 
-from wave_mlir.scheduling import ORDER, VALUE, Buffer, Dependence, Operation, Problem
-from wave_mlir.scheduling.bounds import minimum_interval
+from wave_mlir.scheduling import ORDER, VALUE, Buffer, Dependence, Problem
 
 from .kernel_info import KernelInfo
 from .lds import buffer_of
@@ -178,16 +176,3 @@ def _variant(loop: ir.Operation) -> set[ir.Value]:
         if reads or any(v in found for v in op.operands):
             found.update(op.results)
     return found
-
-
-def shortened(problem: Problem, longest: int) -> Problem:
-    """The problem with no latency beyond `longest` clocks: what a longer one would need registers or stages for."""
-    operations: tuple[Operation, ...] = tuple(replace(o, latency=min(o.latency, longest)) for o in problem.operations)
-    dependences = tuple(replace(d, latency=min(d.latency, longest)) for d in problem.dependences)
-    return replace(problem, operations=operations, dependences=dependences)
-
-
-def one_trip_ahead(problem: Problem) -> Problem:
-    """The problem where loads need be no more than about a trip ahead of their use: each has one set of registers."""
-    free = replace(problem, dependences=tuple(replace(d, latency=0) for d in problem.dependences if d.kind != VALUE))
-    return shortened(problem, max(minimum_interval(free), 4))

@@ -7,11 +7,11 @@ from math import lcm
 
 from mlir import ir
 
-from wave_mlir.scheduling import Problem, Schedule, check, list_schedule, modulo, verify
+from wave_mlir.scheduling import Problem, Schedule, check, list_schedule, pipelined, verify
 
 from .kernel_info import KernelInfo
 from .lds import aligned, allocations, buffer_of
-from .loop_problem import LoopProblem, one_trip_ahead
+from .loop_problem import LoopProblem
 
 PIPELINE = "wave.pipeline"
 """On a loop: strategy, stages, interval (clocks) and unroll of its schedule."""
@@ -20,10 +20,16 @@ SLOT = "wave.slot"
 COPIES = "wave.copies"
 """On an LDS allocation: how many copies the loop's trips take turns with."""
 
-Solver = Callable[[Problem, Mapping[str, int]], Schedule]
+Solver = Callable[[Problem, Mapping[str, int]], tuple[Problem, Schedule]]
 
-SOLVERS: dict[str, Solver] = {"list": list_schedule, "modulo": modulo}
-"""Strategies by name: what solves the problem of a loop."""
+
+def _one_by_one(problem: Problem, copies: Mapping[str, int]) -> tuple[Problem, Schedule]:
+    return problem, list_schedule(problem, copies)
+
+
+SOLVERS: dict[str, Solver] = {"list": _one_by_one, "modulo": pipelined}
+"""Strategies by name: what solves the problem of a loop. It gives the problem it solved with the solution: a strategy
+may settle for shorter latencies."""
 
 ONE_TRIP = ("list",)
 """Strategies that do not overlap trips: copies of LDS buffers would be of no use."""
@@ -60,10 +66,10 @@ def copies_for(loop: LoopProblem, strategy: str, wanted: int) -> dict[str, int]:
 
 def solve(loop: LoopProblem, strategy: str, copies: Mapping[str, int]) -> Schedule:
     """The verified schedule of a loop. Raises NoSchedule where the strategy finds none."""
-    problem = one_trip_ahead(loop.problem(copies))
+    problem = loop.problem(copies)
     check(problem)
-    schedule = SOLVERS[strategy](problem, copies)
-    verify(problem, schedule)
+    solved, schedule = SOLVERS[strategy](problem, copies)
+    verify(solved, schedule)
     return schedule
 
 

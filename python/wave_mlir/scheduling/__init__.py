@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 from .bounds import minimum_interval, recurrence_bound, resource_bound
+from .latencies import one_trip_ahead, shortened
 from .listing import list_schedule
 from .modulo import modulo
+from .pressure import pressure
 from .problem import (
     KINDS,
     ORDER,
@@ -25,6 +27,8 @@ from .problem import (
     Use,
     check,
 )
+from .product_solver import pipelined, schedule_products
+from .products import Products
 from .schedule import Schedule, Slot
 from .text import dump, load
 from .verify import verify
@@ -41,6 +45,7 @@ __all__ = [
     "NoSchedule",
     "Operation",
     "Problem",
+    "Products",
     "Resource",
     "Schedule",
     "SchedulingError",
@@ -52,7 +57,12 @@ __all__ = [
     "load",
     "minimum_interval",
     "modulo",
+    "one_trip_ahead",
+    "pipelined",
+    "pressure",
     "recurrence_bound",
     "resource_bound",
+    "schedule_products",
+    "shortened",
     "verify",
 ]
