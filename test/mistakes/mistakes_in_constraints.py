@@ -271,15 +271,15 @@ def expression_without_a_meaning():
     compile_(double, {M: 4, N: 64, BM: 4})
 
 
-@mistake("HardwareConstraint: mma_type is one kind such as MMAType.F32_16x16x16_F16, not ")
+@mistake("mma: mma_type is one kind such as MMAType.F32_16x16x16_F16, not ")
 def two_mma_kinds():
-    """Two MMA kinds in the hardware constraint."""
+    """Two MMA kinds in the hardware constraint, and an MMA that names none."""
 
-    @tkw.wave([*GEMM[:-1], tkw.HardwareConstraint(64, mma_type=(F16, F16))])  # <- here
+    @tkw.wave([*GEMM[:-1], tkw.HardwareConstraint(64, mma_type=(F16, F16))])
     def gemm(a: A, b: BT, c: C):
         @tkw.iterate(K, init_args=[tkl.Register[M, N, tkl.f32](0.0)])
         def loop(acc):
-            return tkw.mma(tkw.read(a), tkw.read(b), acc)
+            return tkw.mma(tkw.read(a), tkw.read(b), acc)  # <- here
 
         tkw.write(loop, c)
 

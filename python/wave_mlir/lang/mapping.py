@@ -40,6 +40,21 @@ class IndexMapping:
         return index_symbol(_DYNAMIC.format(i))
 
     @property
+    def input_mapping(self) -> Mapping[sympy.Symbol, ExprLike]:
+        """`inputs`."""
+        return self.inputs
+
+    @property
+    def output_mapping(self) -> Mapping[sympy.Symbol, ExprLike]:
+        """`outputs`."""
+        return self.outputs
+
+    @property
+    def num_dynamic_vals(self) -> int:
+        """How many dynamic values there are."""
+        return len(self.dynamic)
+
+    @property
     def dynamic(self) -> tuple[Mapping[sympy.Symbol, ExprLike], ...]:
         """`dynamic_val_mappings`, one for each dynamic value."""
         given = self.dynamic_val_mappings

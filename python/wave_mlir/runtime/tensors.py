@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import ml_dtypes
 import numpy as np
 
+from wave_mlir.compiler.abi import ARRAY_DTYPES
 from wave_mlir.compiler.array_strides import element_strides
 
 Tensor = Any
@@ -228,3 +229,28 @@ def _found(value: object) -> TensorLibrary | None:
 def is_tensor(value: object) -> bool:
     """Is it an array of any library?"""
     return library_of(value) is not None
+
+
+def zeros_beside(tensor: Tensor, shape: tuple[int, ...], dtype: str) -> Tensor:
+    """A new array of zeros on the device of a torch tensor; of numpy beside anything else. dtype: MLIR's name."""
+    name = ARRAY_DTYPES[dtype][0]
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(tensor, torch.Tensor):
+        return torch.zeros(shape, dtype=getattr(torch, name), device=tensor.device)
+    return np.zeros(shape, _VIEWED[name][1] if name in _VIEWED else name)
+
+
+def row_major_copy(tensor: Tensor) -> Tensor:
+    """A tensor of torch or numpy whose elements lie in row-major order: itself if they do; other things as they are."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(tensor, torch.Tensor):
+        return tensor.contiguous()
+    return np.ascontiguousarray(tensor) if isinstance(tensor, np.ndarray) and tensor.ndim else tensor
+
+
+def copy_into(tensor: Tensor, values: Tensor) -> None:
+    """Write all elements of `values` to a tensor of the same library and shape."""
+    if isinstance(tensor, np.ndarray):
+        tensor[...] = values
+    else:
+        tensor.copy_(values)

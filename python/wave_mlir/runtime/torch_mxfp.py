@@ -47,3 +47,21 @@ def generate_gemm_afp4wfp4_inputs(
     x_scales = torch.randint(low, high, (m, k // SCALE_GROUP_SIZE), dtype=torch.uint8, device=device)
     w_scales = torch.randint(low, high, (n, k // SCALE_GROUP_SIZE), dtype=torch.uint8, device=device)
     return x, w, x_scales, w_scales
+
+
+def b_preshuffle(b: torch.Tensor) -> torch.Tensor:
+    """Packed B [N, K / 2] bytes in the order that lanes read it: in each tile of 16 rows and 32 bytes, the left halves
+    of all rows, then the right ones. The same shape; N is a multiple of 16, K / 2 of 32."""
+    rows, columns = b.shape
+    tiles = b.reshape(rows // 16, 16, columns // 32, 2, 16)  # tile row, row, tile column, half, byte
+    return tiles.transpose(1, 2).transpose(2, 3).reshape(rows, columns)
+
+
+def e8m0_shuffle(scale: torch.Tensor) -> torch.Tensor:
+    """Scales [M, K / 32] in the order that lanes read them, in tiles of 32 rows and 8 columns: the four bytes of a lane
+    are of rows r and r + 16, columns c and c + 4. Rows are filled up to 256 and columns to 8 for it, and cut again."""
+    rows, columns = scale.shape
+    filled = torch.nn.functional.pad(scale, (0, -columns % 8, 0, -rows % 256))
+    tiles = filled.reshape(filled.shape[0] // 32, 2, 16, filled.shape[1] // 8, 2, 4)
+    moved = torch.einsum("ahrbgc->abcrgh", tiles)  # a, b: the tile; h: row half; g: column half
+    return moved.reshape(filled.shape)[:rows, :columns].contiguous()

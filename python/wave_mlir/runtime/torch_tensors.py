@@ -65,9 +65,10 @@ def device_randperm(*arguments, **options) -> torch.Tensor:
 
 
 def quantized_tensor(shape: tuple[int, ...], dtype: torch.dtype, scale: float) -> torch.Tensor:
-    """Random normal numbers times `scale`, cut to the range of an integer dtype and rounded."""
+    """Random normal numbers times `scale`, within -scale … scale and what the dtype holds, rounded up to integers."""
     low, high = finite_range(dtype)
-    return to_default_device((torch.randn(shape) * scale).clamp(low, high).to(dtype))
+    numbers = (torch.randn(shape) * scale).clamp(max(low, -scale), min(high, scale))
+    return to_default_device(numbers.ceil().to(dtype))
 
 
 def dtype_named(name: str) -> torch.dtype:
@@ -92,7 +93,7 @@ def scaled_dot_product_attention_bhsd(
     """softmax(query keyᵀ / sqrt(D)) value over [batch, heads, sequence, D].
 
     is_causal: a query sees keys up to its own position. sliding_window: and only so many before it (-1: all).
-    custom_mask: [batch, query length], where not 0 a query sees keys up to its own position only.
+    custom_mask: [batch, query length], where not 0 a query sees no key. The result of one that sees none is 0.
     """
     scores = query.float() @ key.float().transpose(-1, -2) / math.sqrt(query.shape[-1])
     rows = torch.arange(scores.shape[-2], device=scores.device)[:, None]
@@ -103,5 +104,6 @@ def scaled_dot_product_attention_bhsd(
     if sliding_window >= 0:
         seen = seen & (rows - columns <= sliding_window)
     if custom_mask is not None:
-        seen = seen & ((columns <= rows) | (custom_mask == 0)[:, None, :, None])
-    return (scores.masked_fill(~seen, float("-inf")).softmax(-1) @ value.float()).to(value.dtype)
+        seen = seen & (custom_mask == 0)[:, None, :, None]
+    weights = scores.masked_fill(~seen, float("-inf")).softmax(-1).nan_to_num(0.0)
+    return (weights @ value.float()).to(value.dtype)

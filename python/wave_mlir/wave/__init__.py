@@ -42,6 +42,7 @@ from .constraints import (
     WaveConstraint,
     WorkgroupConstraint,
 )
+from .debug_log import debug_log
 from .elementwise import (
     abs,
     atan2,
@@ -96,7 +97,6 @@ from .memory_ops import (
 )
 from .regions import conditional, iterate
 from .sync_ops import (
-    debug_log,
     memory_counter_wait,
     scheduling_barrier,
     set_wave_prio,

@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import os
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,10 +18,11 @@ from wave_mlir.compiler.runnable import MachineRun
 from wave_mlir.lang.dtypes import DataType
 from wave_mlir.lang.types import MemoryType
 from wave_mlir.passes.pipelines import PipelineOptions
-from wave_mlir.runtime import launch
+from wave_mlir.runtime import launch, tensors
 from wave_mlir.runtime.launch import LaunchPlan
 
 from . import source
+from .debug_recorder import Recorder
 from .fingerprint import NoFingerprint, fingerprint
 from .kernel import WaveKernel
 
@@ -90,6 +91,26 @@ _REPLACED: dict[str, str] = {
     "print_signature": "kernel.abi",
     "print_pass_times": "wave-opt --mlir-timing",
     "compile_to_asm": "kernel.isa",
+    "iree_preprocessing_pass_pipeline": "there is one way to code objects",
+    "profile_python_wrapper": "cProfile around the call",
+    "profile_python_cprofile": "cProfile around the call",
+    "profile_python_warmup": "cProfile around the call",
+    "profile_python_repetitions": "cProfile around the call",
+    "use_water_leak_check": "the simulator checks every access",
+    "check_water_analysis": "there is one backend",
+    "drop_debug_info_before_mlir": "locations are always kept",
+    "verify_region_captures": "IR is always verified",
+    "enable_mark_hardware_transpose_candidates": "reads of transposed tiles are found by the compiler",
+    "allow_noncontiguous_runtime_buffers": "MemoryLayout(strides=…) of the argument",
+    "edit_ir_before": "wave-opt",
+    "edit_ir_after": "wave-opt",
+    "edit_ir_before_all": "wave-opt",
+    "edit_ir_after_all": "wave-opt",
+    "profile_pass": "wave-opt --mlir-timing",
+    "print_trace_begin": "kernel.ir('tile')",
+    "print_mlir_file": "kernel.asm",
+    "print_mlir_before_water": "there is one backend",
+    "print_mlir_after_water": "there is one backend",
 }
 
 
@@ -134,6 +155,12 @@ class WaveCompileOptions:
         """The options of the compiler's pipelines."""
         return PipelineOptions(target=self.target, global_to_shared=bool(self.use_global_to_shared))
 
+    def __getattr__(self, name: str) -> object:
+        """Options without an effect that were not given are None."""
+        if name in _REPLACED:
+            return None
+        raise AttributeError(f"WaveCompileOptions has no option '{name}'")
+
     def in_key(self) -> dict[str, object]:
         """What of the options a cache key needs besides the traced program, as plain data: all that is not in its text.
         A field added to this class is in the key unless it is listed here."""
@@ -163,12 +190,23 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 def _is_neutral(name: str, value: object) -> bool:
     """Does the value ask for what is done anyway?"""
-    wanted = _ALWAYS.get(name)
-    return value == wanted if name in _ALWAYS else not value or getattr(value, "name", "") == "NONE"
+    if name in _ALWAYS:
+        return value in _ALWAYS[name]
+    return not value or getattr(value, "name", "") == "NONE"
 
 
-_ALWAYS: dict[str, object] = {"canonicalize": True, "minimize_shared_allocs": True, "reorder_allocs": True}
-"""Options without an effect -> the value that says how it is. Of the others, that is what counts as false, or NONE."""
+_ALWAYS: dict[str, tuple[object, ...]] = {
+    "canonicalize": (True,),
+    "minimize_shared_allocs": (True,),
+    "reorder_allocs": (True,),
+    "optimization_level": (True,),
+    "enforce_locations": (True, False),
+    "drop_debug_info_before_mlir": (True, False),
+    "verify_region_captures": (True, False),
+    "use_local_scope": (True, False),
+}
+"""Options without an effect -> the values that say how it is, or that nobody sees the effect of. Of the others, that is
+what counts as false, or NONE."""
 
 _warned: set[str] = set()
 
@@ -186,7 +224,7 @@ class CompiledKernel:
         self._kernel = kernel
         self.options = options
         self.name = options.func_name or kernel.name
-        module = kernel.trace(options.subs, options.dynamic_symbols, options.target, self.name)
+        module, self._logs = kernel.trace_with_logs(options.subs, options.dynamic_symbols, options.target, self.name)
         if options.use_fast_math:
             elementary.allow_fast(module.operation)
         self.target: str = targets.get(options.target).name
@@ -241,7 +279,8 @@ class CompiledKernel:
     def plan(self, *args: object) -> LaunchPlan:
         """Grid, block and kernel arguments of a call. Raises AbiError for arguments that do not fit."""
         try:
-            return self._launcher.plan(args)
+            args = self._taken(args)
+            return self._launcher.plan([*args, *self._recorded(args)])
         except abi.AbiError as error:
             raise self._located(error) from None
 
@@ -252,11 +291,14 @@ class CompiledKernel:
         AbiError for arguments that do not fit, wave_mlir.isa.IsaError at the first fault.
         """
         try:
-            bound = self._launcher.bind(args)
+            taken = self._taken(args)
+            bound = self._launcher.bind([*taken, *self._recorded(taken)])
         except abi.AbiError as error:
             raise self._located(error) from None
         symbols = {name: bound.symbols[name] for name in self.abi.dynamic_symbols}
-        return self._compiled.run_isa(*bound.memories, *bound.scalars, symbols=symbols, **options)
+        run = self._compiled.run_isa(*bound.memories, *bound.scalars, symbols=symbols, **options)
+        self._give_back(args, taken)
+        return run
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
@@ -265,18 +307,50 @@ class CompiledKernel:
 
     @cached_property
     def _launcher(self) -> launch.Launcher:
-        return launch.Launcher(self.abi, self.parameters)
+        return launch.Launcher(self.abi, [*self.parameters, *((log.argument, "memory") for log in self._logs)])
 
-    def __call__(self, *args: object) -> None:
+    @cached_property
+    def _recorder(self) -> Recorder:
+        return Recorder(self.abi, self._logs, self.parameters)
+
+    def _taken(self, args: Sequence[object]) -> Sequence[object]:
+        """The arguments; of kernels of the existing Wave package in row-major order where none is declared."""
+        if not self._kernel.compat:
+            return args
+        dense = {a.name for a in self.abi.memories if not a.strides}
+        named = zip((n for n, _ in self.parameters), args, strict=False)
+        return [*(tensors.row_major_copy(a) if n in dense else a for n, a in named), *args[len(self.parameters) :]]
+
+    def _give_back(self, args: Sequence[object], taken: Sequence[object]) -> None:
+        """What was written to copies, to the user's own tensors."""
+        if taken is args:
+            return
+        written = {a.name for a in self.abi.memories if a.access != "read"}
+        for (name, _), given, copy in zip(self.parameters, args, taken, strict=False):
+            if name in written and copy is not given:
+                tensors.copy_into(given, copy)
+
+    def _recorded(self, args: Sequence[object]) -> list[object]:
+        """Arrays for what the kernel logs."""
+        return self._recorder.arrays(args) if self._logs else []
+
+    def __call__(self, *args: object, debug_logs: MutableMapping[str, dict[str, object]] | None = None) -> None:
         """Run with tensors in signature order, on the device they are on; outputs are written in place.
+
+        debug_logs: filled with what `debug_log` keeps, by label.
 
         CPU tensors run in the simulator, tensors on a GPU of ROCm on their library's current stream. Raises AbiError
         for arguments that do not fit, sim.SimError for a fault that the simulator finds, hip.HipError for one of HIP.
         """
         try:
-            launch.untraced(self._launcher)(args, self._compiled)
+            taken = self._taken(args)
+            logs = self._recorded(taken)
+            launch.untraced(self._launcher)((*taken, *logs) if logs else taken, self._compiled)
+            self._give_back(args, taken)
         except abi.AbiError as error:
             raise self._located(error) from None
+        if logs:
+            self._recorder.done(logs, debug_logs)
 
     def _located(self, error: abi.AbiError) -> abi.AbiError:
         """The error at the line of the call, with a note that says where the kernel is."""
@@ -318,7 +392,7 @@ def _known_as(options: WaveCompileOptions, kernel: WaveKernel) -> Hashable:
         return None
     values = [getattr(options, f.name) for f in dataclasses.fields(options)]
     try:
-        inputs = fingerprint(values, kernel.function, kernel.constraints, kernel.parameters)
+        inputs = fingerprint(values, kernel.function, kernel.constraints, kernel.parameters), kernel.compat
     except NoFingerprint:
         return None
     return inputs, cache.default_folder(), cache_key.key_of("", {})

@@ -17,16 +17,18 @@ from .constraints import GenericDot, MmaLike, MMAType
 from .dot import dot
 from .elementwise import binary, broadcast_to, cast, common_dims, without
 from .regions import as_index
-from .trace import Trace, current, tagged, want_value
+from .trace import Trace, current, tagged, want_value, with_tag
 from .values import Number, Value
 
 
+@with_tag
 def register(shape: Sequence[ExprLike], dtype: DataType, value: Number) -> Value:
     """A tile of `shape` filled with a number."""
     trace = current("register")
     return trace.filled(value, trace.dims(shape, "register"), dtype)
 
 
+@with_tag
 def scalar(value: Number | ExprLike | Value, dtype: DataType) -> Value:
     """One element: a number or the value of an expression, as `dtype`."""
     trace = current("scalar")
@@ -42,12 +44,17 @@ def scalar(value: Number | ExprLike | Value, dtype: DataType) -> Value:
 
 def _mma_kind(trace: Trace, mma_type: MmaLike | None, lhs: Value, rhs: Value) -> str:
     chosen = trace.default_mma if mma_type is None else mma_type
+    if isinstance(chosen, (tuple, list)):
+        raise source.error(
+            f"mma: mma_type is one kind such as MMAType.F32_16x16x16_F16, not {chosen!r}; where the "
+            "HardwareConstraint has several, each MMA names its own: mma(…, mma_type=…)"
+        )
     name = getattr(chosen, "name", str(chosen))
     try:
         if chosen is None and lhs.dtype.bits != 16:
             return trace.target.default_mma(lhs.dtype.mlir).name
         if chosen is None:  # the language's own default, for operands of 16 bits
-            name = MMAType["F32_16x16x16_F16"].name
+            name = MMAType.F32_16x16x16_F16.name
         return resolve_alias(trace.target, name, lhs.dtype.mlir, rhs.dtype.mlir).name
     except TargetError as error:
         raise source.error(f"mma: {error}") from None
@@ -92,6 +99,7 @@ def mma(lhs: Value, rhs: Value, acc: Value, mma_type: MmaLike | None = None, tag
     return trace.value(result, c.dims, c.dtype)
 
 
+@with_tag
 def scaled_mma(
     lhs: Value, lhs_scale: Value, rhs: Value, rhs_scale: Value, acc: Value, mma_type: MmaLike | None = None
 ) -> Value:
@@ -152,6 +160,7 @@ def _reduce_along(kind: str, values: Sequence[Value], dim: str, start: Value | N
     return trace.value(result, kept, values[0].dtype)
 
 
+@with_tag
 def sum(
     src: Value | Sequence[Value], acc: Value | None = None, dim: sympy.Symbol | None = None, block: bool = False
 ) -> Value:
@@ -159,6 +168,7 @@ def sum(
     return _reduce("sum", src, acc, dim, block)
 
 
+@with_tag
 def max(
     src: Value | Sequence[Value], acc: Value | None = None, dim: sympy.Symbol | None = None, block: bool = False
 ) -> Value:
@@ -166,6 +176,7 @@ def max(
     return _reduce("max", src, acc, dim, block)
 
 
+@with_tag
 def min(
     src: Value | Sequence[Value], acc: Value | None = None, dim: sympy.Symbol | None = None, block: bool = False
 ) -> Value:
@@ -173,6 +184,7 @@ def min(
     return _reduce("min", src, acc, dim, block)
 
 
+@with_tag
 def cumsum(src: Value, acc: Value | None = None, dim: sympy.Symbol | None = None, block: bool = False) -> Value:
     """Sums up to each element along `dim`, plus `acc`; over all waves that divide the dim, with `block` or without."""
     trace = current("cumsum")
@@ -203,6 +215,7 @@ def topk(src: Value, k_dim: sympy.Symbol, dim: sympy.Symbol) -> tuple[Value, Val
     return trace.value(op.values, dims, value.dtype), trace.value(op.positions, dims, i32)
 
 
+@with_tag
 def permute(src: Value, target_shape: Sequence[sympy.Symbol]) -> Value:
     """The same tile with its dims in another order."""
     trace = current("permute")
@@ -212,6 +225,7 @@ def permute(src: Value, target_shape: Sequence[sympy.Symbol]) -> Value:
     return broadcast_to(value, dims)
 
 
+@with_tag
 def broadcast(arg: Value, target_shape: Sequence[ExprLike] | None = None) -> Value:
     """The tile repeated along the dims of `target_shape` that it lacks."""
     trace = current("broadcast")
@@ -225,6 +239,7 @@ def broadcast(arg: Value, target_shape: Sequence[ExprLike] | None = None) -> Val
     return broadcast_to(value, dims)
 
 
+@with_tag
 def reshape(
     inputs: Value | Sequence[Value], target_shape: Sequence[sympy.Symbol] | Mapping[sympy.Symbol, int]
 ) -> Value:
@@ -241,6 +256,7 @@ def reshape(
     return trace.value(result, dims, value.dtype)
 
 
+@with_tag
 def extract(register: Value, offsets: Sequence[ExprLike] | ExprLike) -> Value:
     """The element at a position of what a lane holds: one number for each dim."""
     trace = current("extract")
@@ -257,6 +273,7 @@ def extract(register: Value, offsets: Sequence[ExprLike] | ExprLike) -> Value:
     return trace.value(result, (), value.dtype)
 
 
+@with_tag
 def extract_slice(
     register: Value, offsets: Sequence[ExprLike], sizes: Sequence[ExprLike], strides: Sequence[ExprLike]
 ) -> Value:
@@ -275,6 +292,7 @@ def _listed(values: Sequence[ExprLike] | ExprLike) -> list[ExprLike]:
     return list(values) if isinstance(values, (tuple, list)) else [values]  # type: ignore[list-item]
 
 
+@with_tag
 def shuffle(src: Value, offset: int, width: int) -> Value:
     """The value of lane `l xor offset` in each group of `width` lanes."""
     value = want_value(src, "shuffle")
@@ -283,6 +301,7 @@ def shuffle(src: Value, offset: int, width: int) -> Value:
     return current("shuffle").value(result, value.dims, value.dtype)
 
 
+@with_tag
 def self_index(dim: sympy.Symbol, dtype: DataType, elements_per_thread: ExprLike | None = None) -> Value:
     """The coordinate of each element along `dim`."""
     trace = current("self_index")
@@ -294,6 +313,7 @@ def self_index(dim: sympy.Symbol, dtype: DataType, elements_per_thread: ExprLike
     return trace.value(result, (name,), dtype)
 
 
+@with_tag
 def apply_expr(value: Value | Sequence[Value], expr: Callable[..., ExprLike]) -> Value:
     """Index arithmetic on each element: `expr` gets a symbol for each value and returns an expression of them.
 
@@ -330,4 +350,4 @@ def set_symbol(symbol: sympy.Symbol, value: Value | ExprLike) -> None:
         raise source.error(f"set_symbol: {name} is bound in subs to {trace.bindings.values[name]}; drop it there")
     with source.location():
         builders.set_symbol(name, as_index(value).ir)
-    trace.set_symbols[name] = None
+    trace.set_symbols[name] = value.dims if isinstance(value, Value) else ()

@@ -46,19 +46,12 @@ class ConstraintWriter:
                 raise source.error(f"IteratorBindings: iterator {iterator} is bound to two dims", self.where)
 
     def hardware(self) -> c.HardwareConstraint:
-        """The one hardware constraint."""
+        """The one hardware constraint. Its MMA kind may be a tuple of kinds, where every MMA names its own."""
         found = [h for h in self.constraints if isinstance(h, c.HardwareConstraint)]
         if len(found) != 1:
             what = "no HardwareConstraint" if not found else f"{len(found)} HardwareConstraints"
             raise source.error(
                 f"the kernel has {what}; give one, such as HardwareConstraint(threads_per_wave=64)", self.where
-            )
-        kind = found[0].mma_type
-        if kind is not None and not isinstance(kind, (str, c.GenericDot)) and not hasattr(kind, "name"):
-            raise source.error(
-                f"HardwareConstraint: mma_type is one kind such as MMAType.F32_16x16x16_F16, not {kind!r}; an MMA of "
-                "another kind names it: mma(…, mma_type=…)",
-                self.where,
             )
         return found[0]
 
@@ -80,6 +73,8 @@ class ConstraintWriter:
         """All attributes, in the order given."""
         made: list[ir.Attribute] = []
         for item in self.constraints:
+            if self._of_unused_dim(item):
+                continue
             try:
                 attribute = self._attribute(item)
             except CompileError as error:  # at the kernel, not at the line that compiles it
@@ -109,7 +104,7 @@ class ConstraintWriter:
             case c.HardwareConstraint():
                 return self._hardware(item)
             case c.ReorderingConstraint():
-                return d.ReorderingConstraintAttr.get(expr(item.reordered_equation), item.wg_dim)
+                return d.ReorderingConstraintAttr.get(expr(item.reordered_equation), item.workgroup_dim)
             case c.GridConstraint():
                 return d.GridConstraintAttr.get([expr(s) for s in item.sizes])
             case c.DeviceConstraint():
@@ -117,8 +112,14 @@ class ConstraintWriter:
                     self._dim(item.dim), expr(item.tile_size, exact=True), item.device_dim
                 )
             case c.Assumption():
-                return d.AssumeConstraintAttr.get(expr(item.predicate))
+                return d.AssumeConstraintAttr.get(expr(item.expr))
         return None
+
+    def _of_unused_dim(self, item: c.Constraint) -> bool:
+        """Whether it divides, for a loop that the kernel lacks, a dim that occurs nowhere and has no value."""
+        if not isinstance(item, c.TilingConstraint) or not isinstance(item.dim, sympy.Symbol):
+            return False
+        return not self._occurs(item.dim.name)
 
     def _dim(self, dim: sympy.Symbol) -> str:
         return self.trace.dim(dim, "constraint")
@@ -130,6 +131,8 @@ class ConstraintWriter:
             if not 0 <= number < 3:
                 raise source.error(f"apply_fn needs a grid dim of 0, 1 or 2; {item.dim} is on {number}", self.where)
             function = self.trace.expr(item.apply_fn(_WORKGROUPS[number]))
+        elif any(isinstance(other, c.GridConstraint) for other in self.constraints):
+            function = Expr.constant(0)
         return d.WorkgroupConstraintAttr.get(
             self._dim(item.dim),
             self.trace.expr(item.tile_size, exact=True),
@@ -141,9 +144,12 @@ class ConstraintWriter:
 
     def _tiling(self, item: c.TilingConstraint) -> ir.Attribute:
         expr = self.trace.expr
+        name, tile = self._dim(item.dim), item.tile_size
+        if tile is None and item.iters is None and name in self.trace.counted_axes:
+            tile = 1
         return d.TilingConstraintAttr.get(
-            self._dim(item.dim),
-            None if item.tile_size is None else expr(item.tile_size, exact=True),
+            name,
+            None if tile is None else expr(tile, exact=True),
             iters=None if item.iters is None else expr(item.iters),
             start=None if isinstance(item.start, (int, sympy.Integer)) and item.start == 0 else expr(item.start),
         )
@@ -173,7 +179,7 @@ class ConstraintWriter:
         is no MMA but the vector shapes leave dims to it."""
         if self.trace.mma_kinds:
             return self.trace.mma_kinds[0]
-        if item.mma_type is None or isinstance(item.mma_type, c.GenericDot) or item.vector_shapes:
+        if item.mma_type is None or isinstance(item.mma_type, (c.GenericDot, tuple, list)) or item.vector_shapes:
             return None
         try:
             return resolve_alias(self.trace.target, getattr(item.mma_type, "name", str(item.mma_type))).name

@@ -23,9 +23,12 @@ class MMAOperand(enum.Enum):
 _SCALED = {name: name for name in MMA_ALIASES if "F8F6F4" in name}
 _PLAIN = {name: name for name in MMA_ALIASES if name not in _SCALED}
 
-MMAType = enum.Enum("MMAType", _PLAIN)
+_OF_OTHER_TARGETS = ("GFX1250_F32_16x16x32_F16",)
+"""Kinds of the language that no target of this package has: known by name, an error where one is used."""
+
+MMAType = enum.Enum("MMAType", {**_PLAIN, **{n: n for n in _OF_OTHER_TARGETS}})
 MMAType.__doc__ = """MMA kinds: `F32_16x16x16_F16` is result type, shape M x N x K, operand type."""
-ScaledMMAType = enum.Enum("ScaledMMAType", _SCALED)
+ScaledMMAType = enum.Enum("ScaledMMAType", {**_SCALED, "GFX1250_F32_16x16x128_F8F6F4": "GFX1250_F32_16x16x128_F8F6F4"})
 ScaledMMAType.__doc__ = """MMA kinds with a scale for each 32 elements along K."""
 
 
@@ -51,7 +54,7 @@ class WorkgroupConstraint:
     """`dim` is cut in tiles of `tile_size`, one a workgroup along grid dim `workgroup_dim` (0, 1, 2; more are folded).
 
     apply_fn: from the workgroup's number to that of its tile. primary=False: rides on a grid dim another constraint
-    owns. iters: the grid's extent, by default ceildiv(dim, tile_size).
+    owns. iters: the grid's extent, by default ceildiv(dim, tile_size). per_device_dim: what one device has of the dim.
     """
 
     dim: sympy.Symbol
@@ -60,6 +63,7 @@ class WorkgroupConstraint:
     apply_fn: Callable[[sympy.Symbol], ExprLike] | None = None
     primary: bool = True
     iters: ExprLike | None = None
+    per_device_dim: ExprLike | None = None
 
 
 @dataclass(frozen=True)
@@ -88,11 +92,13 @@ class HardwareConstraint:
     """Wave size, default MMA kind, and for dims without an MMA how much one wave-wide operation covers.
 
     vector_shapes: dim -> extent; 0: one element a workgroup. waves_per_block: waves along x, y, z.
-    max_bits_per_load: the widest access of a lane. n_service_waves: waves that only load.
+    max_bits_per_load: the widest access of a lane. n_service_waves: waves that only load. workgroups_per_cluster:
+    workgroups that share memory, along x, y, z; targets here have clusters of one.
     """
 
     threads_per_wave: int
     waves_per_block: Sequence[int] | None = None
+    workgroups_per_cluster: Sequence[int] | None = None
     mma_type: MmaLike | None = None
     vector_shapes: Mapping[sympy.Symbol, ExprLike] | None = None
     max_bits_per_load: int = 128
@@ -104,17 +110,27 @@ class HardwareConstraint:
 
 @dataclass(frozen=True)
 class ReorderingConstraint:
-    """The program's workgroup number along `wg_dim` is `reordered_equation` of the hardware's."""
+    """The program's workgroup number along `workgroup_dim` is `reordered_equation` of the hardware's."""
 
     reordered_equation: ExprLike
-    wg_dim: int
+    workgroup_dim: int
 
 
 @dataclass(frozen=True)
 class GridConstraint:
-    """The grid has these extents, whatever the tiles say."""
+    """The grid has these extents, whatever the tiles say: one along x, or up to three.
 
-    sizes: tuple[ExprLike, ...]
+    Workgroup constraints then say only how large tiles are: all begin at 0, and the kernel says by mappings
+    which tile it works on (a persistent kernel: by the workgroup's number, and on).
+    """
+
+    grid_size: ExprLike | Sequence[ExprLike]
+
+    @property
+    def sizes(self) -> tuple[ExprLike, ...]:
+        """The extents along x, y and z."""
+        given = tuple(self.grid_size) if isinstance(self.grid_size, Sequence) else (self.grid_size,)
+        return (*given, 1, 1)[: max(3, len(given))]
 
 
 @dataclass(frozen=True)
@@ -122,15 +138,15 @@ class DeviceConstraint:
     """`dim` is divided among devices, `tile_size` a device."""
 
     dim: sympy.Symbol
-    tile_size: ExprLike
-    device_dim: int
+    tile_size: ExprLike | None = None
+    device_dim: int = 0
 
 
 @dataclass(frozen=True)
 class Assumption:
     """A fact that the caller guarantees: a relation over symbols."""
 
-    predicate: sympy.Basic
+    expr: sympy.Basic
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from wave_mlir.lang.dtypes import DataType, i1
 from wave_mlir.lang.dtypes import bool as bool_type
 
 from . import source
-from .trace import check_visible, current, want_value
+from .trace import check_visible, current, want_value, with_tag
 from .values import MemoryValue, Operand, Value
 
 # Operator -> op, by the kind of dtype it is of.
@@ -173,13 +173,13 @@ def compare(name: str, lhs: Operand, rhs: Operand) -> Value:
     return current().value(result, left.dims, i1)
 
 
-def _unary_function(name: str, text: str) -> Callable[[Value], Value]:
+def _unary_function(name: str, text: str) -> Callable[..., Value]:
     def function(src: Value) -> Value:
         return unary(name, src)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
-    return function
+    return with_tag(function)
 
 
 exp = _unary_function("exp", "e to the power, of each element.")
@@ -206,6 +206,7 @@ trunc = _unary_function("trunc", "Integer part.")
 abs = _unary_function("abs", "Absolute value.")
 
 
+@with_tag
 def softsign(src: Value, logit_cap: float = 30.0, apply_scaling: bool = False, head_dim: int | None = None) -> Value:
     """`cap * s / (1 + |s|)` of `s = src * scale / cap`; the scale is 1, or with `apply_scaling` 1 / sqrt(head_dim)."""
     if apply_scaling and not head_dim:
@@ -214,13 +215,13 @@ def softsign(src: Value, logit_cap: float = 30.0, apply_scaling: bool = False, h
     return unary("softsign", want_value(src, "softsign") * (scale / logit_cap)) * logit_cap
 
 
-def _binary_function(name: str, op: str, text: str) -> Callable[[Operand, Operand], Value]:
+def _binary_function(name: str, op: str, text: str) -> Callable[..., Value]:
     def function(lhs: Operand, rhs: Operand) -> Value:
         return binary(op, lhs, rhs)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
-    return function
+    return with_tag(function)
 
 
 minimum = _binary_function("minimum", "minimum", "The lesser of each two elements; NaN if either is.")
@@ -231,13 +232,13 @@ mod = _binary_function("mod", "mod", "lhs - floor(lhs / rhs) * rhs, with the sig
 remf = _binary_function("remf", "rem", "lhs - trunc(lhs / rhs) * rhs, with the sign of lhs.")
 
 
-def _compare_function(name: str, text: str) -> Callable[[Operand, Operand], Value]:
+def _compare_function(name: str, text: str) -> Callable[..., Value]:
     def function(lhs: Operand, rhs: Operand) -> Value:
         return compare(name, lhs, rhs)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
-    return function
+    return with_tag(function)
 
 
 gt = _compare_function("gt", "lhs > rhs of each element, as i1.")
@@ -248,6 +249,7 @@ eq = _compare_function("eq", "lhs == rhs of each element, as i1.")
 ne = _compare_function("ne", "lhs != rhs of each element, as i1.")
 
 
+@with_tag
 def select(cond: Value, if_true: Operand, if_false: Operand) -> Value:
     """Where `cond` holds an element of `if_true`, elsewhere of `if_false`."""
     condition = want_value(cond, "select")
@@ -269,6 +271,7 @@ def _want_dtype(dtype: object, what: str) -> DataType:
     return i1 if dtype == bool_type else dtype
 
 
+@with_tag
 def cast(src: Value, dtype: DataType) -> Value:
     """The values as another element type: floats round to nearest even. To integers they round toward zero;
     what is out of range becomes the greatest or least integer, and NaN 0."""
@@ -280,6 +283,7 @@ def cast(src: Value, dtype: DataType) -> Value:
     return current().value(result, value.dims, wanted)
 
 
+@with_tag
 def bitcast(src: Value, dtype: DataType) -> Value:
     """The same bits as another element type; with another width the last dim has more elements, or fewer.
 

@@ -24,6 +24,7 @@ from . import misuse, source
 from .bindings import Bindings
 from .constraint_attrs import ConstraintWriter
 from .constraints import Constraint, TilingConstraint
+from .debug_log import DebugLog, with_names
 from .elementwise import broadcast_to
 from .trace import Trace
 from .values import MemoryValue, Value
@@ -45,8 +46,16 @@ class Parameter:
 class WaveKernel:
     """A kernel function with its constraints, to be given to `wave_compile`."""
 
-    def __init__(self, function: FunctionType, constraints: Sequence[Constraint], scope: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        function: FunctionType,
+        constraints: Sequence[Constraint],
+        scope: Mapping[str, object],
+        compat: bool = False,
+    ) -> None:
         self.function = function
+        self.compat = compat
+        """Written for the existing Wave package: what that takes in silence is taken (docs/compat.md)."""
         if not isinstance(constraints, Sequence):
             where = source.function_position(function)
             raise source.error(f"wave: a list of constraints is needed; {constraints!r} was given", where)
@@ -78,18 +87,28 @@ class WaveKernel:
 
         Raises CompileError at the user's line.
         """
+        return self.trace_with_logs(subs, dynamic_symbols, target, name)[0]
+
+    def trace_with_logs(
+        self,
+        subs: Mapping,
+        dynamic_symbols: Sequence[sympy.Symbol | str] = (),
+        target: str = "gfx942",
+        name: str | None = None,
+    ) -> tuple[ir.Module, list[DebugLog]]:
+        """`trace`, and what the kernel logs: each log is one more memory argument behind the kernel's own."""
         context = ir.Context()
         context.enable_multithreading(False)
         with context, ir.Location.file(*self.position), misuse.located(self.position, f"kernel {self.name}"):
             return _build(self, Bindings(subs, dynamic_symbols), _target(target, self.position), name or self.name)
 
 
-def wave(constraints: Sequence[Constraint]) -> Callable[[FunctionType], WaveKernel]:
-    """The decorator that makes a function a kernel: `@wave(constraints)`."""
+def wave(constraints: Sequence[Constraint], compat: bool = False) -> Callable[[FunctionType], WaveKernel]:
+    """The decorator that makes a function a kernel: `@wave(constraints)`. compat: see `WaveKernel.compat`."""
     scope = dict(sys._getframe(1).f_locals)  # annotations that are text may name what is local to the factory
 
     def decorate(function: FunctionType) -> WaveKernel:
-        return WaveKernel(function, constraints, scope)
+        return WaveKernel(function, constraints, scope, compat)
 
     return decorate
 
@@ -122,14 +141,16 @@ def _parameters(
     return tuple(found)
 
 
-def _build(kernel: WaveKernel, bindings: Bindings, target: targets.Target, name: str) -> ir.Module:
+def _build(
+    kernel: WaveKernel, bindings: Bindings, target: targets.Target, name: str
+) -> tuple[ir.Module, list[DebugLog]]:
     for parameter in kernel.parameters:
         if isinstance(parameter.kind, SymbolBindType):
             bindings.add_dynamic(parameter.name)
-    trace = Trace(bindings, target)
+    trace = Trace(bindings, target, compat=kernel.compat)
     token = tracing.active.set(trace)
     try:
-        return _module(kernel, trace, name)
+        return _module(kernel, trace, name), trace.debug_logs
     finally:
         tracing.active.reset(token)
 
@@ -139,11 +160,9 @@ def _module(kernel: WaveKernel, trace: Trace, name: str) -> ir.Module:
     writer = ConstraintWriter(trace, kernel.constraints, kernel.position)
     trace.default_mma = writer.hardware().mma_type
     trace.units = writer.unit_dims()
-    memories = {
-        p.name: (p.kind, *trace.memory_type(p.kind, p.name))
-        for p in kernel.parameters
-        if isinstance(p.kind, MemoryType)
-    }
+    kinds = {p.name: trace.kind_of(p.kind, p.name) for p in kernel.parameters if isinstance(p.kind, MemoryType)}
+    trace.sized = {s.name for kind in kinds.values() if kind.layout is None for s in _free_symbols(kind.shape)}
+    memories = {name: (kind, *trace.memory_type(kind, name)) for name, kind in kinds.items()}
     types = {}
     for parameter in kernel.parameters:
         if isinstance(parameter.kind, MemoryType):
@@ -152,12 +171,14 @@ def _module(kernel: WaveKernel, trace: Trace, name: str) -> ir.Module:
             types[parameter.name] = parameter.kind.ir_type()
     with ir.InsertionPoint(module.body), builders.kernel(name, types) as made:
         arguments = [_argument(trace, p, made.args, memories) for p in kernel.parameters]
+        trace.kernel = made
         result = kernel.function(*arguments)
         if result is not None:
             raise source.error(f"kernel {kernel.name} returns a value; write results with tkw.write", kernel.position)
     attributes = made.op.operation.attributes
     attributes["constraints"] = ir.ArrayAttr.get(writer.attributes())
     attributes["symbols"] = ir.DictAttr.get(_symbols(trace, kernel))
+    attributes["arg_names"] = with_names(attributes, trace.debug_logs)
     attributes["dynamic"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n in trace.bindings.dynamic])
     _verify(module)
     return module
@@ -166,8 +187,8 @@ def _module(kernel: WaveKernel, trace: Trace, name: str) -> ir.Module:
 def _argument(trace: Trace, parameter: Parameter, args: Mapping[str, ir.Value], memories: Mapping):
     kind = parameter.kind
     if isinstance(kind, MemoryType):
-        _, _, dims, space = memories[parameter.name]
-        return MemoryValue(args[parameter.name], parameter.name, kind, dims, space)
+        own, _, dims, space = memories[parameter.name]
+        return MemoryValue(args[parameter.name], parameter.name, own, dims, space)
     if isinstance(kind, DataType):
         return Value(args[parameter.name], (), kind)
     with source.location():

@@ -18,7 +18,7 @@ from wave_mlir.lang.symbols import ExprLike, dialect_name, index_symbol
 from wave_mlir.lang.types import AddressSpace, MemoryType
 
 from . import source
-from .elementwise import broadcast_to, select
+from .elementwise import broadcast_to, cast, select
 from .iterator_mapping import Positions, mapping_of
 from .respread import respread
 from .source import location
@@ -81,6 +81,7 @@ def _mapping(
 ) -> tuple[MappingAttr, tuple[str, ...], list[ir.Value]]:
     """The mapping's attribute, the tile's dims, and the dynamic values."""
     iterators = {}
+    tile_side, memory_side = _of_parts(trace, memory, tile_side, memory_side)
     for dim, expression in tile_side.items():
         if not isinstance(expression, sympy.Symbol) or expression not in mapping.iterators:
             raise source.error(f"mapping: on the tile's side dim {dim} must be one iterator; it is {expression}")
@@ -93,6 +94,7 @@ def _mapping(
     for dim, expression in named.items():
         if dim not in memory.dims and iterators.get(dim) != _name_of(expression):
             raise source.error(f"mapping: memory {memory.name} has dims {', '.join(memory.dims)}, and no dim {dim}")
+    _drop_set_dims(trace, iterators, named, mapping)
     missing = [d for d in memory.dims if d not in named]
     if missing:
         raise source.error(f"mapping: no coordinate for dim {', '.join(missing)} of memory {memory.name}")
@@ -106,6 +108,42 @@ def _mapping(
     values = [respread(trace, v, p, iterators) for v, p in zip(dynamic, places, strict=True)]
     maps = [{d: Expr.symbol(iterators[d]) for d in v.dims} for v in values]
     return MappingAttr.get(iterators, coordinates, maps), tuple(iterators), [v.ir for v in values]
+
+
+def _of_parts(
+    trace: Trace,
+    memory: MemoryValue,
+    tile_side: Mapping[sympy.Symbol, ExprLike],
+    memory_side: Mapping[sympy.Symbol, ExprLike],
+) -> tuple[Mapping[sympy.Symbol, ExprLike], Mapping[sympy.Symbol, ExprLike]]:
+    """Both sides with K named as the dim of memory that is a part of it, K / 2, where memory has that and no K."""
+    parts: dict[ExprLike, ExprLike] = {}
+    named = {trace.dim(d, "mapping") for d in memory_side}
+    for extent, dim in zip(memory.type.shape, memory.dims, strict=True):
+        if isinstance(extent, sympy.Symbol) or not isinstance(extent, sympy.Expr) or dim in named:
+            continue
+        whole = [s for s in extent.free_symbols if s in memory_side and trace.dim(s, "mapping") not in memory.dims]
+        if len(whole) == 1:
+            parts[whole[0]] = extent
+    if not parts:
+        return tile_side, memory_side
+    return {parts.get(d, d): e for d, e in tile_side.items()}, {parts.get(d, d): e for d, e in memory_side.items()}
+
+
+def _drop_set_dims(
+    trace: Trace, iterators: dict[str, str], memory_side: Mapping[str, ExprLike], mapping: IndexMapping
+) -> None:
+    """Leave out dims of the tile that mean nothing: the kernel sets the dim's symbol, which itself is the coordinate.
+
+    Each point takes its own value of the symbol: the tile has the dims of what was set instead.
+    """
+    used = {s for e in memory_side.values() if isinstance(e, sympy.Basic) for s in e.free_symbols}
+    used |= {s for m in mapping.dynamic for e in m.values() if isinstance(e, sympy.Basic) for s in e.free_symbols}
+    for dim, name in list(iterators.items()):
+        if dim in trace.set_symbols and index_symbol(dim) in used and name not in {_name_of(s) for s in used}:
+            del iterators[dim]
+            for own in trace.set_symbols[dim]:
+                iterators.setdefault(own, f"i{mapping.num_iterators + len(iterators)}")
 
 
 def _name_of(expression: ExprLike) -> str | None:
@@ -209,6 +247,8 @@ def _target(
     trace = current(what)
     value, target = want_value(register, what), want_memory(memory, what)
     dynamic = _as_tuple(mapping_dynamic_vals)
+    if value.dtype.mlir != target.dtype.mlir and trace.compat and what == "write":
+        value = cast(value, target.dtype)
     if value.dtype.mlir != target.dtype.mlir:
         raise source.error(
             f"{what}: a tile of {value.dtype} into memory {target.name} of {target.dtype}; "

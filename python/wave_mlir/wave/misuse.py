@@ -49,7 +49,8 @@ def _call(frames: list[FrameType]) -> tuple[tuple[str, int, int] | None, str] | 
     users = [i for i in range(ours[-1]) if packages[i] not in (_OWN, *_LIBRARIES) and packages[i + 1] == _OWN]
     if not users:
         return None, ""
-    caller, operation = frames[users[-1]], frames[users[-1] + 1]
+    caller = frames[users[-1]]
+    operation = next(f for f in frames[users[-1] + 1 :] if f.f_code.co_name != "_with_tag")
     return source.frame_position(caller), operation.f_code.co_qualname.partition(".")[0].strip("_")
 
 

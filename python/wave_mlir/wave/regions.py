@@ -12,6 +12,7 @@ from wave_mlir.lang.dtypes import index
 from wave_mlir.lang.symbols import ExprLike, is_condition
 
 from . import source
+from .carried_conditions import CarriedCondition, on_carried
 from .elementwise import broadcast_to, without
 from .trace import Trace, call_body, current, tagged, unpacked, want_value
 from .values import Value
@@ -31,7 +32,8 @@ def iterate(
     """A loop over the tiles of dim `axis`, which a TilingConstraint divides; the decorated function is its body.
 
     It gets the carried values (first `init_args`) and returns their next ones. With `start` and `condition` it is a
-    while loop whose axis is a carried index that the body sets by `set_symbol(axis, …)`. `step`: tiles a trip.
+    while loop whose axis is a carried index that the body sets by `set_symbol(axis, …)`; the condition is of the axis,
+    of other symbols, and of carried integers, as `GET_ITER_ARG(number)`. `step`: tiles a trip.
     `tag`: a name for a manual schedule.
     """
 
@@ -56,12 +58,17 @@ def _iterate(
     name = trace.dim(axis, "iterate")
     init = [_carried(v, i) for i, v in enumerate(init_args)]
     first = None if start is None else as_index(start)
+    guard = CarriedCondition(trace, axis, condition, len(init)) if on_carried(condition) else None  # type: ignore[arg-type]
+    if guard is not None and first is not None:
+        first = guard.first(first, init)
+    if condition is None:
+        trace.counted_axes.add(name)
     with source.location():
         loop_context = builders.iterate(
             name,
             [v.ir for v in init],
             start=None if first is None else first.ir,
-            condition=None if condition is None else trace.expr(condition),
+            condition=None if condition is None else guard.test() if guard else trace.expr(condition),
             step=None if step is None else trace.expr(step),
         )
         with loop_context as loop:
@@ -69,8 +76,10 @@ def _iterate(
             arguments = [trace.value(c, v.dims, v.dtype) for c, v in zip(loop.carried, init, strict=True)]
             trace.while_axes += [name] * (condition is not None)
             results = call_body(body, arguments, f"iterate({name})")
-            del trace.while_axes[len(trace.while_axes) - (condition is not None) :]
             results = _matching(results, init, f"iterate({name})")
+            if guard is not None:
+                guard.close(results)
+            del trace.while_axes[len(trace.while_axes) - (condition is not None) :]
             loop.yield_(*(r.ir for r in results))
     return unpacked([trace.value(r, v.dims, v.dtype) for r, v in zip(loop.results, init, strict=True)])
 

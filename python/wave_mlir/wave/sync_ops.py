@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 from mlir import ir
@@ -57,17 +56,6 @@ def set_wave_prio(priority: int) -> None:
 def scheduling_barrier() -> None:
     """The machine scheduler moves nothing across it."""
     _emit("scheduling_barrier", ops.SchedulingBarrierOp)
-
-
-def debug_log(register: Value, label: str | None = None, **options: object) -> None:
-    """Would record a tile for the user to look at. Nothing is recorded in this version, and a warning says so."""
-    want_value(register, "debug_log")
-    file, line, _ = source.position()
-    warnings.warn(
-        f"{file}:{line}: debug_log{f' of {label}' if label else ''} records nothing in this version; write the tile to "
-        "a memory argument to look at it",
-        stacklevel=2,
-    )
 
 
 def tag(value: Value, name: str) -> Value:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import FunctionType
+from typing import TYPE_CHECKING, ParamSpec
 
 import sympy
 from mlir import ir
@@ -15,24 +18,31 @@ from wave_mlir.dialect import Expr, builders
 from wave_mlir.lang import tracing
 from wave_mlir.lang.dtypes import DataType, index
 from wave_mlir.lang.symbols import THREAD_X, ExpressionError, ExprLike, dialect_name, to_expr
-from wave_mlir.lang.types import MemoryType, RegisterType
+from wave_mlir.lang.types import MemoryLayout, MemoryType, RegisterType
 
 from . import source
 from .bindings import Bindings
 from .values import MemoryValue, Value
 
+if TYPE_CHECKING:
+    from .debug_log import DebugLog
+
 
 class Trace:
     """One kernel under construction. Operations reach it through `current()`."""
 
-    def __init__(self, bindings: Bindings, target: Target) -> None:
+    def __init__(self, bindings: Bindings, target: Target, compat: bool = False) -> None:
         self.bindings = bindings
+        self.compat = compat
         self.target = target
         self.used: dict[str, tuple[str, int, int]] = {}
         """Symbols that occur, with the line of their first use."""
         self.derived: dict[str, Expr] = {}
         """Dims that are expressions of symbols (K // 32), by the name that stands for them."""
-        self.set_symbols: dict[str, None] = {}
+        self.set_symbols: dict[str, tuple[str, ...]] = {}
+        """Symbols that the kernel sets, with the dims of the tile that was set last."""
+        self.counted_axes: set[str] = set()
+        """Dims that a counted loop walks."""
         thread = Expr.symbol("wave.x") * target.wave_size + Expr.symbol("lane")
         self.aliases: dict[str, Expr] = {THREAD_X: thread}
         """Symbols that stand for expressions: the work-item, the trip counters that users name."""
@@ -42,8 +52,13 @@ class Trace:
         """Dims whose tile in a workgroup has one element."""
         self.launch_values: dict[str, Expr] = {}
         """Sizes at the launch of dims that only a tensor's physical shape gives."""
+        self.sized: set[str] = set()
+        """Dims whose size at the launch is that of an argument's without a layout."""
         self.bound_iterators: dict[sympy.Symbol, sympy.Expr] = {}
         """Iterators that IteratorBindings names, and their dims."""
+        self.kernel: builders.Kernel | None = None
+        """The kernel while its body is traced."""
+        self.debug_logs: list[DebugLog] = []
         self.mma_kinds: list[str] = []
         self.default_mma: object = None
 
@@ -167,6 +182,15 @@ class Trace:
         made = builders.MemoryType.get(shape, kind.dtype.ir_type(), space, strides)
         return made, dims, space
 
+    def kind_of(self, kind: MemoryType, owner: str) -> MemoryType:
+        """The type of argument `owner`. With `compat` a table of integers may be longer than its dim: it is bounded by
+        the tensor's own extent."""
+        if not self.compat or kind.layout is not None or len(kind.shape) != 1 or kind.dtype.kind != "int":
+            return kind
+        if not isinstance(kind.shape[0], sympy.Symbol) or self.bindings.space_of(kind.space, owner) != "global":
+            return kind
+        return replace(kind, layout=MemoryLayout((None,)))
+
     def _layout(self, kind: MemoryType, shape: list[Expr], owner: str) -> tuple[list[Expr], list[Expr | None] | None]:
         """Extents and strides of a memory with a MemoryLayout."""
         layout = kind.layout
@@ -206,7 +230,7 @@ class Trace:
         size, most = self.bindings.integer(dim.name), physical.constant_value
         if size is not None and most is not None and size <= most:
             return logical
-        if dim.name not in self.bindings.values:
+        if dim.name not in self.bindings.values and dim.name not in self.sized:
             self.launch_values.setdefault(dim.name, physical)
             self.bindings.drop_dynamic(dim.name)
         return physical
@@ -255,6 +279,28 @@ def tagged(made: ir.OpView | ir.Operation, tag: str | None) -> None:
     """Give an op the name that a manual schedule knows it by."""
     if tag is not None:
         made.operation.attributes["wave.tag"] = ir.StringAttr.get(tag)
+
+
+Parameters = ParamSpec("Parameters")
+
+
+def with_tag(operation: Callable[Parameters, Value]) -> Callable[..., Value]:
+    """The operation, taking `tag=` too: a name for a manual schedule."""
+
+    @functools.wraps(operation)
+    def _with_tag(*args: Parameters.args, **options: Parameters.kwargs) -> Value:
+        tag = options.pop("tag", None)
+        result = operation(*args, **options)
+        if isinstance(tag, str) and not isinstance(result.ir.owner, ir.Block) and not _is_among(result, args):
+            tagged(result.ir.owner, tag)
+        return result
+
+    return _with_tag
+
+
+def _is_among(result: Value, given: Sequence[object]) -> bool:
+    """Whether an operation gave back an operand as it is."""
+    return any(isinstance(v, Value) and v.ir == result.ir for v in given)
 
 
 def want_value(value: object, what: str) -> Value:

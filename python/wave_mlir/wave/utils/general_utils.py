@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import sympy
 
 from wave_mlir.lang import dtypes
 from wave_mlir.lang import global_symbols as g
 from wave_mlir.lang.dtypes import DataType
+from wave_mlir.lang.symbols import ExprLike
 
 if TYPE_CHECKING:
     from wave_mlir.runtime import torch_tensors
 
     TorchDtype = torch_tensors.TorchDtype
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # Clocks until a result is there, and how many such operations a compute unit starts at once.
 _DELAYS = {
@@ -71,6 +75,27 @@ def wave_dtype_to_torch(wave_dtype: DataType) -> TorchDtype:
     raise ValueError(f"torch has no dtype for {wave_dtype}")
 
 
+class _ByTorchDtype(Mapping[object, DataType]):
+    """Element types by torch's dtypes, which are looked up when they are asked for: torch is imported late."""
+
+    def __getitem__(self, torch_dtype: object) -> DataType:
+        name = str(torch_dtype)
+        if not name.startswith("torch.") or name.removeprefix("torch.") not in _BY_TORCH:
+            raise KeyError(torch_dtype)
+        return _BY_TORCH[name.removeprefix("torch.")]
+
+    def __iter__(self) -> Iterator[object]:
+        from wave_mlir.runtime import torch_tensors
+
+        return (torch_tensors.dtype_named(name) for name in _BY_TORCH)
+
+    def __len__(self) -> int:
+        return len(_BY_TORCH)
+
+
+TORCH_DTYPE_TO_WAVE = _ByTorchDtype()
+
+
 def torch_dtype_range(torch_dtype: TorchDtype) -> tuple[float, float]:
     """The least and the greatest finite value."""
     from wave_mlir.runtime import torch_tensors
@@ -82,3 +107,22 @@ def run_test(func: Callable[[], None]) -> Callable[[], None]:
     """Call a function without arguments at once, when it is decorated."""
     func()
     return func
+
+
+def check_leaks(func: Callable[P, R]) -> Callable[P, R]:
+    """The function: tensors live as long as Python's own references to them."""
+    return func
+
+
+def is_pow2(x: int) -> bool:
+    """Is x a power of two?"""
+    return x > 0 and x & (x - 1) == 0
+
+
+def delinearize_index(index: ExprLike, shape: Sequence[ExprLike]) -> list[ExprLike]:
+    """The coordinates, in a row-major array of `shape`, of its element number `index`."""
+    coordinates: list[ExprLike] = []
+    for extent in reversed(shape):
+        coordinates.insert(0, index % extent)
+        index = index // extent
+    return coordinates

@@ -2,6 +2,8 @@
 
 from wave_mlir.runtime.torch_mxfp import (
     SCALE_GROUP_SIZE,
+    b_preshuffle,
+    e8m0_shuffle,
     e8m0_to_f32,
     generate_gemm_afp4wfp4_inputs,
     mxfp4_to_f32,
@@ -10,6 +12,8 @@ from wave_mlir.runtime.torch_mxfp import (
 
 __all__ = [
     "SCALE_GROUP_SIZE",
+    "b_preshuffle",
+    "e8m0_shuffle",
     "e8m0_to_f32",
     "generate_gemm_afp4wfp4_inputs",
     "mxfp4_to_f32",

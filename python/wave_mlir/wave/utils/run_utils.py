@@ -19,3 +19,9 @@ def get_arch_family(arch: str | None = None) -> str:
     """CDNA or RDNA, by the default target or the one given."""
     name = arch or get_default_arch()
     return "RDNA" if name.startswith(("gfx10", "gfx11", "gfx12")) else "CDNA"
+
+
+enable_scheduling_barriers: bool | None = None
+"""Asked for by the environment, in the Wave language; scheduling barriers are the compiler's own choice here."""
+check_individual_kernels: bool | None = None
+"""Whether test programs that run several kernels check each of them."""
