@@ -22,7 +22,8 @@ class CheckConstraints(Pass):
     waves of different number along a block dim; more threads than a workgroup can have; a dim that is neither
     distributed nor tiled nor static; a tiled dim outside of its loop; operand types that the MMA kind has not (8-bit
     floats of the other kind named); vector_shapes that are no multiple of the MMA's; a contracted or reduced dim
-    divided among waves; accumulators that do not fit the registers; reorderings that are no bijection of a static grid.
+    divided among waves; accumulators that do not fit the registers; reorderings that are no bijection of a
+    static grid (where it is known at run time only, a launch checks).
 
     Legal: MMA tiles larger than the wave's (they are clipped); grids of more than three dims (folded into z); operands
     whose dims are in another order ([K, N] for [N, K]): dims go by name.

@@ -376,7 +376,7 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
 
 // Reorderings that lose workgroups.
 module attributes {wave.form = "tile", wave.target = "gfx942"} {
-  // expected-error@+1 {{the reorderings map different workgroups to the same ids; they must be a bijection of the grid [8, 8, 1]}}
+  // expected-error@+1 {{its remap of workgroups is no bijection of the grid 8 x 8 x 1: workgroups (0, 0, 0) and (1, 0, 0) compute the same tile; reorderings must be a bijection of the grid [8, 8, 1]}}
   wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
       symbols {M = 512, N = 512, K = 256} dynamic []
       constraints [#wave.workgroup<M, 64, x>,
@@ -402,7 +402,7 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
 
 // Reorderings that leave the grid.
 module attributes {wave.form = "tile", wave.target = "gfx942"} {
-  // expected-error@+1 {{the reordered workgroup id wg.x + 1 has values from 1 to 8, outside of a grid of 8}}
+  // expected-error@+1 {{the remapped id wg.x + 1 is from 1 to 8 on the grid 8 x 8 x 1, outside of 0 to 7; reorderings must be a bijection of the grid [8, 8, 1]}}
   wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
       symbols {M = 512, N = 512, K = 256} dynamic []
       constraints [#wave.workgroup<M, 64, x>,
@@ -548,7 +548,7 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
 
 // A reordering by what differs between lanes.
 module attributes {wave.form = "tile", wave.target = "gfx942"} {
-  // expected-error@+1 {{a reordering uses lane; it may use wg.x, wg.y, wg.z and static symbols}}
+  // expected-error@+1 {{a reordering uses lane; it may use wg.x, wg.y, wg.z and symbols}}
   wave.kernel @k() symbols {M = 128} constraints [#wave.workgroup<M, 64, x>, #wave.reordering<wg.x + lane, x>,
       #wave.hardware<threads_per_wave = 64>] {
     wave.return

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from . import array_strides, exprtext
+from . import array_strides, exprtext, remaps
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -109,7 +109,9 @@ class KernelABI:
 
     grid: workgroups along x, y, z, as expressions over `symbols` and the dynamic symbols.  symbols: static values.
     block: threads along x, y, z.  lds_bytes: workgroup memory declared by the kernel.  assumptions: predicates over the
-    symbols that the kernel was compiled for; values for which one does not hold are an error.
+    symbols that the kernel was compiled for; values for which one does not hold are an error.  remap: the program's
+    workgroup ids over `wg.x`, `wg.y`, `wg.z`, on a grid of `program_grid`, where a launch has to check that they are a
+    bijection (empty otherwise).
     """
 
     name: str
@@ -120,9 +122,11 @@ class KernelABI:
     block: tuple[int, int, int] = (1, 1, 1)
     lds_bytes: int = 0
     assumptions: tuple[str, ...] = ()
+    remap: tuple[str, ...] = ()
+    program_grid: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
-        rest = (self.block, self.lds_bytes, self.assumptions)
+        rest = (self.block, self.lds_bytes, self.assumptions, self.remap, self.program_grid)
         return hash((self.name, self.target, self.args, self.grid, tuple(self.symbols.items()), *rest))
 
     @property
@@ -183,11 +187,21 @@ class KernelABI:
     def grid_for(self, symbols: Mapping[str, int] | None = None) -> tuple[int, int, int]:
         """Workgroups along x, y and z for values of the dynamic symbols.
 
-        Raises AbiError when a symbol is missing or an extent is negative.
+        Raises AbiError when a symbol is missing, an extent is negative, or remapped ids are no bijection of the grid.
         """
         values = self.values(symbols)
         x, y, z = (_evaluate(self.name, f"grid {axis}", e, values) for axis, e in zip("xyz", self.grid, strict=True))
+        if self.remap:
+            self._check_remap((x, y, z), values)
         return x, y, z
+
+    def _check_remap(self, grid: tuple[int, int, int], values: Mapping[str, int]) -> None:
+        program = tuple(_evaluate(self.name, "program grid", e, values) for e in self.program_grid)
+        used = sorted({s for e in self.remap for s in exprtext.symbols(e) if not s.startswith("wg.")})
+        try:
+            remaps.check(self.remap, program, grid, tuple((s, values[s]) for s in used))
+        except remaps.RemapError as error:
+            raise AbiError(f"kernel '{self.name}': {error}") from None
 
     def bind(
         self,
@@ -274,6 +288,7 @@ class KernelABI:
             "lds_bytes": self.lds_bytes,
             "symbols": dict(self.symbols),
             "assumptions": list(self.assumptions),
+            "remap": {"ids": list(self.remap), "grid": list(self.program_grid)},
             "args": [_arg_to_json(a, o) for a, o in zip(self.args, offsets, strict=True)],
         }
 
@@ -290,6 +305,8 @@ class KernelABI:
                 block=tuple(data["block"]),
                 lds_bytes=data["lds_bytes"],
                 assumptions=tuple(data.get("assumptions", ())),
+                remap=tuple(data.get("remap", {}).get("ids", ())),
+                program_grid=tuple(data.get("remap", {}).get("grid", ())),
             )
         except (KeyError, TypeError) as error:
             raise AbiError(f"kernel description lacks {error}") from None

@@ -32,13 +32,19 @@ class Reader:
             for a in args
         )
         symbols = self._symbols()
-        lds, assumptions = self._lds_bytes(), self._assumptions()
-        return KernelABI(self.name, self._target(), args, self._grid(), symbols, block, lds, assumptions)
+        lds, assumptions = self._lds_bytes(), self._expressions("wave.assume")
+        remap, program = self._expressions("wave.remap"), self._expressions("wave.program_grid")
+        if len(remap) != len(program):
+            raise self.fail(f"kernel '{self.name}': wave.remap and wave.program_grid differ in length")
+        return KernelABI(
+            self.name, self._target(), args, self._grid(), symbols, block, lds, assumptions, remap, program
+        )
 
-    def _assumptions(self) -> tuple[str, ...]:
-        if "wave.assume" not in self.attributes:
+    def _expressions(self, key: str) -> tuple[str, ...]:
+        """The expressions of an attribute that need not be there."""
+        if key not in self.attributes:
             return ()
-        return tuple(self._expression(e) for e in ir.ArrayAttr(self.attributes["wave.assume"]))
+        return tuple(self._expression(e) for e in ir.ArrayAttr(self.attributes[key]))
 
     def _string(self, key: str) -> str:
         return ir.StringAttr(self.attributes[key]).value

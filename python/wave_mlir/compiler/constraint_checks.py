@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 from mlir import ir
 
-from wave_mlir.dialect import Expr, MemoryType, TileType
+from wave_mlir.dialect import MemoryType, TileType
 
+from . import gpu_remap, remaps
 from .contradictions import check_contradictions
 from .diagnostics import PassError
 from .kernel_info import AXES, KernelInfo
 from .mma_checks import check_mma
 from .mma_shape import kind_of, shape_of
 from .tile_ir import ancestors, body_of, tile_dims, walk
-
-_MAX_GRID_TO_ENUMERATE = 1 << 20
 
 
 def check_kernel(kernel: ir.OpView) -> None:
@@ -208,44 +206,17 @@ def _registers(info: KernelInfo, op: ir.Operation) -> int:
 
 
 def _check_grid(info: KernelInfo) -> None:
-    """Reorderings together are a bijection of the grid, where it is known."""
+    """Reorderings together are a bijection of the grid: where it is known, else a launch checks it."""
     if not info.constraints.reordering:
         return
-    sizes = [e.constant_value for e in info.program_grid]
-    total = 1
-    for size in sizes:
-        if size is None:
-            return
-        total *= size
-    if not 0 < total <= _MAX_GRID_TO_ENUMERATE:
+    for expr in info.remapped_ids:
+        if unknown := [s for s in expr.symbols if not s.startswith("wg.") and s not in info.dynamic]:
+            what = ", ".join(unknown)
+            raise PassError(info.kernel, f"a reordering uses {what}; it may use wg.x, wg.y, wg.z and symbols")
+    if gpu_remap.checked_at_launch(info):
         return
-    hardware = [e.constant_value or 0 for e in info.grid]
-    points = np.indices(hardware).reshape(3, -1)
-    values = {f"wg.{axis}": points[i] for i, axis in enumerate(AXES)}
-    number = np.zeros(total, np.int64)
-    for expr, size in zip(info.workgroup_ids, sizes, strict=True):
-        ids = _values(info, expr, values, total)
-        if ids.min() < 0 or ids.max() >= (size or 0):
-            raise PassError(
-                info.kernel,
-                f"the reordered workgroup id {expr} has values from {ids.min()} to {ids.max()}, outside of a grid of "
-                f"{size}; reorderings must be a bijection of the grid {sizes}",
-            )
-        number = number * size + ids
-    if len(np.unique(number)) != total:
-        raise PassError(
-            info.kernel,
-            "the reorderings map different workgroups to the same ids; they must be a bijection of the grid "
-            f"{sizes}, also where a group does not divide it",
-        )
-
-
-def _values(info: KernelInfo, expr: Expr, values: dict[str, np.ndarray], total: int) -> np.ndarray:
-    used = {s: values[s] for s in expr.symbols if s in values}
-    if len(used) != len(expr.symbols):
-        unknown = [s for s in expr.symbols if s not in values]
-        what = ", ".join(unknown)
-        raise PassError(info.kernel, f"a reordering uses {what}; it may use wg.x, wg.y, wg.z and static symbols")
-    return np.broadcast_to(expr.eval_numpy(used), (total,))
-
-
+    hardware, program = ([e.constant_value or 0 for e in sizes] for sizes in (info.grid, info.program_grid))
+    try:
+        remaps.check(gpu_remap.texts(info), tuple(program), (hardware[0], hardware[1], hardware[2]), ())
+    except remaps.RemapError as error:
+        raise PassError(info.kernel, f"{error}; reorderings must be a bijection of the grid {program}") from None

@@ -9,6 +9,7 @@ from mlir.dialects import arith, gpu
 
 from wave_mlir.dialect import Expr, MemoryType
 
+from . import gpu_remap
 from .emit_expr import ExprEmitter
 from .kernel_info import KernelInfo, stride_symbol
 
@@ -138,7 +139,7 @@ def _attributes(kernel: ir.Operation, info: KernelInfo, arguments: list[_Argumen
     values = {name: expr.constant_value for name, expr in info.environment().items()}
     static = {name: ir.IntegerAttr.get(i64, value) for name, value in values.items() if value is not None}
     assumed = {} if not info.launch_assumptions else {"wave.assume": ir.ArrayAttr.get(list(info.launch_assumptions))}
-    return assumed | {
+    return {
         "sym_name": kernel.attributes["sym_name"],
         "function_type": ir.TypeAttr.get(ir.FunctionType.get([a.type for a in arguments], [])),
         "gpu.kernel": ir.UnitAttr.get(),
@@ -147,6 +148,8 @@ def _attributes(kernel: ir.Operation, info: KernelInfo, arguments: list[_Argumen
         "wave.grid": ir.ArrayAttr.get(list(info.grid)),
         "wave.symbols": ir.DictAttr.get(static),
         "wave.args": ir.ArrayAttr.get([a.entry for a in arguments]),
+        **assumed,
+        **gpu_remap.attributes(info),
     }
 
 
@@ -208,3 +211,16 @@ def _bind_ids(function: GpuFunction) -> None:
             width = arith.ConstantOp(index, size).result
             emitter.bind("lane", arith.RemUIOp(thread, width).result)
             emitter.bind("wave.x", arith.DivUIOp(thread, width).result)
+    if function.info.binds_remap:
+        _bind_remapped_ids(function)
+
+
+def _bind_remapped_ids(function: GpuFunction) -> None:
+    """From here on `wg.*` are the program's workgroup ids. What is made of the hardware's is known to no one else."""
+    info = function.info
+    hardware = ExprEmitter(function.emitter.facts, info.facts_for)
+    hardware.enter(function.block)
+    for name in (*(f"wg.{axis}" for axis in AXES), *info.dynamic):
+        hardware.bind(name, function.emitter.emit(Expr.symbol(name), None))
+    for axis, expr in zip(AXES, info.remapped_ids, strict=True):
+        function.emitter.bind(f"wg.{axis}", hardware.emit(expr, None))

@@ -363,8 +363,18 @@ class KernelInfo:
             z = z * size
         return [x, y, z]
 
-    @cached_property
+    @property
+    def binds_remap(self) -> bool:
+        """Whether `wg.*` are bound to remapped ids in gpu form; grids of more dims have the remap in indices."""
+        return bool(self.constraints.reordering) and len(self.program_grid) <= len(AXES)
+
+    @property
     def workgroup_ids(self) -> list[Expr]:
+        """The program's workgroup id along each of its grid dims, over `wg.*` as placed form has them."""
+        return [Expr.symbol(f"wg.{axis}") for axis in AXES] if self.binds_remap else self.remapped_ids
+
+    @cached_property
+    def remapped_ids(self) -> list[Expr]:
         """The program's workgroup id along each of its grid dims, over the hardware's `wg.x`, `wg.y`, `wg.z`."""
         program = self.program_grid
         ids = [Expr.symbol(f"wg.{axis}") for axis in AXES]

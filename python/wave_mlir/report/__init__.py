@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .assembly import AssemblyError
 from .codeobject import analyze_file, analyze_hsaco
+from .l2 import reuse as l2_reuse
 from .model import LoopModel
 from .render import render_text
 from .render_model import timeline as timeline_text
@@ -24,6 +25,7 @@ __all__ = [
     "analyze",
     "analyze_file",
     "analyze_hsaco",
+    "l2_reuse",
     "render_text",
     "timeline_svg",
     "timeline_text",

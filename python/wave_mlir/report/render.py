@@ -39,6 +39,9 @@ def _kernel(kernel: KernelReport, blocks: bool) -> str:
             lines += ["    " + line for line in render_model.figures(kernel.model)]
     else:
         lines.append("  hot loop    none")
+    if kernel.l2:
+        lines.append("  model of L2")
+        lines += ["    " + line for line in kernel.l2.lines()]
     lines.append("  whole kernel")
     lines += ["    " + line for line in _details(kernel.total)]
     if blocks:

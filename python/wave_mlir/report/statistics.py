@@ -12,6 +12,7 @@ from wave_mlir.compiler import targets
 
 from . import assembly, loop_body
 from .instructions import CLASSES, Instruction
+from .l2 import L2Reuse
 from .model import LoopModel, model
 
 _WIDTHS = ("lds_read", "lds_write", "load", "store", "direct_to_lds")
@@ -64,7 +65,8 @@ class KernelReport:
 
     occupancy: waves on a SIMD of the target, limited by registers, LDS and whole workgroups; None when the target or
     the block size is not known.  code_bytes: None when the text does not say.  lds_clocks: clocks of LDS accesses whose
-    addresses are known (`demand.LdsClocks`), set before `model` is asked for.
+    addresses are known (`demand.LdsClocks`), set before `model` is asked for.  l2: reuse in L2, where the source
+    is known.
     """
 
     name: str
@@ -83,6 +85,7 @@ class KernelReport:
     blocks: list[tuple[str, Counts]]
     hot_loop: HotLoop | None
     lds_clocks: Mapping[tuple[str, int], float] | None = None
+    l2: L2Reuse | None = None
 
     @cached_property
     def model(self) -> LoopModel | None:
@@ -104,6 +107,7 @@ class KernelReport:
             "blocks": [{"label": label, **counts.to_json()} for label, counts in self.blocks],
             "hot_loop": {"blocks": list(loop.blocks), **loop.counts.to_json()} if loop else None,
             "model": self.model.to_json() if self.model else None,
+            "l2": self.l2.to_json() if self.l2 else None,
         }
 
 

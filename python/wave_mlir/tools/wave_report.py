@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wave_mlir import report
-from wave_mlir.compiler import driver, outputs
+from wave_mlir.compiler import driver, outputs, targets
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
 
 from . import wave_python
@@ -46,13 +46,33 @@ def statistics(isa: str, as_json: bool) -> str:
 
 def _analyze(options: argparse.Namespace, compile_input: CompileInput) -> report.Report:
     if Path(options.file).suffix == ".mlir" or wave_python.is_python(options.file):
-        return report.analyze(compile_input(options, "gpu").isa)
+        made = report.analyze(compile_input(options, "gpu").isa)
+        _add_traffic(made, options, compile_input)
+        return made
     made = report.analyze_file(options.file)
     if options.kernel:
         made.kernels = [k for k in made.kernels if k.name == options.kernel]
         if not made.kernels:
             raise report.AssemblyError(f"no kernel '{options.kernel}'")
     return made
+
+
+def _add_traffic(made: report.Report, options: argparse.Namespace, compile_input: CompileInput) -> None:
+    """The model of L2 of kernels that are there as tile programs."""
+    from . import wave_traffic
+
+    try:
+        placed = compile_input(options, "placed").module
+    except CompileError:  # it compiles to machine code: it is in a later form
+        return
+    with placed.context:
+        reads = wave_traffic.reads_of(placed)
+    for kernel in made.kernels:
+        if kernel.occupancy and kernel.target in targets.names():
+            table = targets.get(kernel.target)
+            waves = -(-kernel.threads // table.wave_size)
+            resident = kernel.occupancy * table.simds_per_compute_unit // waves
+            kernel.l2 = report.l2_reuse(reads.get(kernel.name, []), table, resident)
 
 
 def _model(kernel: report.KernelReport) -> report.LoopModel:

@@ -96,6 +96,7 @@ from .memory_ops import (
     write,
 )
 from .regions import conditional, iterate
+from .remap import reordered_workgroups
 from .sync_ops import (
     memory_counter_wait,
     scheduling_barrier,
@@ -176,6 +177,7 @@ __all__ = [
     "read",
     "reciprocal",
     "register",
+    "reordered_workgroups",
     "remf",
     "reshape",
     "round",

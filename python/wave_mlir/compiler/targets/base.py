@@ -125,6 +125,8 @@ class Target:
     max_waves_per_simd: int
     clock_ghz: float
     memory_tb_per_s: float
+    xcds: int  # chips with an L2 of their own, to which workgroups go in turns
+    l2_bytes: int  # of one of them
     vector_memory_bytes_per_clock: int  # that a compute unit's vector loads and stores move at most
     lds: Lds
     registers: Registers

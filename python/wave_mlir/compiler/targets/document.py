@@ -44,6 +44,7 @@ def _facts() -> str:
         row("clock, GHz", (t.clock_ghz for t in targets)),
         row("memory, TB/s", (t.memory_tb_per_s for t in targets)),
         row("vector memory, bytes a clock and compute unit", (t.vector_memory_bytes_per_clock for t in targets)),
+        row("XCDs x L2 bytes", (f"{t.xcds} x {t.l2_bytes}" for t in targets)),
         row("LDS of a workgroup, bytes", (t.lds.bytes for t in targets)),
         row("LDS banks", (f"{t.lds.banks} of {t.lds.bank_bytes} bytes" for t in targets)),
         row("LDS bytes a clock, read / write", (f"{t.lds.read_bytes_per_clock} / {t.lds.write_bytes_per_clock}"

@@ -34,6 +34,7 @@ TARGET = Target(
     max_waves_per_simd=16,  # LLVM
     clock_ghz=2.97,  # data sheet, boost
     memory_tb_per_s=0.64,  # data sheet
+    xcds=1, l2_bytes=8 << 20,  # data sheet
     vector_memory_bytes_per_clock=64,  # assumed: what the vector L1 cache of a compute unit gives
     lds=Lds(
         bytes=65536, granule=512, banks=32, bank_bytes=4,  # ISA; granule: LLVM

@@ -37,6 +37,7 @@ TARGET = Target(
     max_waves_per_simd=8,  # LLVM
     clock_ghz=1.7,  # data sheet
     memory_tb_per_s=1.6,  # data sheet, a die
+    xcds=1, l2_bytes=8 << 20,  # ISA: a die has one
     vector_memory_bytes_per_clock=64,  # assumed: what the vector L1 cache of a compute unit gives
     lds=Lds(
         bytes=65536, granule=512, banks=32, bank_bytes=4,  # ISA; granule: LLVM

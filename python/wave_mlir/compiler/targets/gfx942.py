@@ -47,6 +47,7 @@ TARGET = Target(
     max_waves_per_simd=8,  # LLVM
     clock_ghz=2.1,  # data sheet
     memory_tb_per_s=5.3,  # data sheet, MI300X (MI325X: 6.0)
+    xcds=8, l2_bytes=4 << 20,  # CDNA3 white paper, MI300X
     vector_memory_bytes_per_clock=64,  # assumed: what the vector L1 cache of a compute unit gives
     lds=Lds(
         bytes=65536, granule=512, banks=32, bank_bytes=4,  # ISA; granule: LLVM

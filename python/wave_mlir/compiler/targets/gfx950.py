@@ -57,6 +57,7 @@ TARGET = Target(
     max_waves_per_simd=8,  # LLVM
     clock_ghz=2.4,  # data sheet, MI355X
     memory_tb_per_s=8.0,  # data sheet
+    xcds=8, l2_bytes=4 << 20,  # CDNA4 white paper
     vector_memory_bytes_per_clock=64,  # assumed: what the vector L1 cache of a compute unit gives
     lds=Lds(
         bytes=163840, granule=1280, banks=64, bank_bytes=4,  # ISA; granule: LLVM
