@@ -24,9 +24,9 @@ FOUND = (CompileError, sim.SimError, IsaError, AssertionError)
 
 @dataclass(frozen=True)
 class Mutation:
-    """`owner.name` replaced by `wrong`, or where that is a function of the right one by what it makes of it.
+    """`owner.name` replaced by `wrong`.
 
-    found: what the error must match, whoever finds it.
+    found: what the error must match, whoever finds it. owners: others that have it by this name.
     """
 
     label: str
@@ -34,6 +34,7 @@ class Mutation:
     name: str
     wrong: object
     found: str
+    owners: tuple[object, ...] = ()
 
     def __str__(self) -> str:
         return self.label
@@ -42,7 +43,8 @@ class Mutation:
     def applied(self) -> Iterator[None]:
         """The compiler is wrong inside."""
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(self.owner, self.name, self.wrong)
+            for owner in (self.owner, *self.owners):
+                patch.setattr(owner, self.name, self.wrong)
             yield
 
 
@@ -78,7 +80,7 @@ def run(
     """Compile, run in the simulator with its checks, compare exactly. want: results by argument number."""
     compiled = driver.compile_module(text, keep=["scheduled"], **(options or {}))  # type: ignore[arg-type]
     for order in ("forward", "reverse"):
-        given = [a.copy() for a in arrays]
+        given = [a.copy() if number in want else a for number, a in enumerate(arrays)]
         sim.run(compiled.module, given, symbols=symbols, order=order)
         for number, expected in want.items():
             np.testing.assert_array_equal(given[number], expected)
