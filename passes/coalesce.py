@@ -8,6 +8,7 @@ from mlir import ir
 from wave_mlir.compiler.direct_copies import direct_widths
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.pass_registry import Pass, PassError, option, register_pass
+from wave_mlir.compiler.relaying import Relaying, can_relay, erase_unused
 from wave_mlir.compiler.tile_ir import DIRECT
 from wave_mlir.dialect import Expr, Layout, MemoryType, TileType, cooperative_layout, linear_layout
 
@@ -45,10 +46,13 @@ class Coalesce(Pass):
         for view in module.body.operations:
             if view.operation.name == "wave.kernel":
                 info = KernelInfo.of(view)
+                relaying = Relaying()
                 for copy in list(_copies(view.operation.regions[0].blocks[0])):
-                    self._coalesce(info, *copy)
+                    self._coalesce(info, relaying, *copy)
+                if relaying.moved:
+                    erase_unused(view.operation.regions[0].blocks[0])
 
-    def _coalesce(self, info: KernelInfo, read: ir.Operation, write: ir.Operation) -> None:
+    def _coalesce(self, info: KernelInfo, relaying: Relaying, read: ir.Operation, write: ir.Operation) -> None:
         tile = TileType(read.results[0].type)
         layout = self._direct_layout(info, read, write, tile)
         if layout is not None and DIRECT in write.attributes:
@@ -57,7 +61,8 @@ class Coalesce(Pass):
         if layout is None:
             return
         for access in (read, write):
-            _move_mask(access, layout)
+            _move_mask(relaying, access, layout)
+            _move_positions(relaying, access, layout)
         kind = TileType.get(tile.dims, tile.element_type, layout)
         read.results[0].set_type(kind)
 
@@ -120,14 +125,15 @@ def _copies(block: ir.Block) -> list[tuple[ir.Operation, ir.Operation]]:
 
 
 def _is_movable(access: ir.Operation) -> bool:
-    """Whether an access can have another layout: nothing it needs beside the tile has a layout that others made."""
+    """Whether an access can have another layout: its mask and its positions can be had in it."""
     mask = access.opview.mask
     values = list(access.opview.symbol_values)
     if mask is not None:
         if isinstance(mask.owner, ir.Block) or mask.owner.operation.name != "wave.mask":
             return False
         values += mask.owner.operation.operands
-    return not any(isinstance(v.type, TileType) for v in values)
+    tile = TileType(access.results[0].type if access.name == "wave.read" else access.operands[0].type)
+    return all(can_relay(v, list(tile.dims)) for v in values)
 
 
 def _masked_as_zeros(read: ir.Operation, write: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
@@ -151,7 +157,7 @@ def _masked_as_zeros(read: ir.Operation, write: ir.Operation) -> tuple[ir.Operat
     return masked, stored
 
 
-def _move_mask(access: ir.Operation, layout: Layout) -> None:
+def _move_mask(relaying: Relaying, access: ir.Operation, layout: Layout) -> None:
     """Give an access its mask in another layout: the predicate is evaluated for each element anew."""
     mask = access.opview.mask
     if mask is None:
@@ -160,8 +166,17 @@ def _move_mask(access: ir.Operation, layout: Layout) -> None:
         moved = mask.owner.operation.clone()
     tile = TileType(mask.type)
     moved.results[0].set_type(TileType.get(tile.dims, tile.element_type, layout))
+    for number, value in enumerate(list(moved.operands)):
+        moved.operands[number] = relaying.value(value, layout, moved)
     number = next(i for i, operand in enumerate(access.operands) if operand == mask)
     access.operands[number] = moved.results[0]
+
+
+def _move_positions(relaying: Relaying, access: ir.Operation, layout: Layout) -> None:
+    """Give an access the tiles that its index uses in another layout."""
+    first = len(access.operands) - len(access.opview.symbol_values)
+    for number in range(first, len(access.operands)):
+        access.operands[number] = relaying.value(access.operands[number], layout, access)
 
 
 def _contiguous_dim(read: ir.Operation, extents: dict[str, int]) -> str | None:

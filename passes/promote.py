@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 
 from mlir import ir
+from wave_mlir.compiler.diagnostics import emit_remark
+from wave_mlir.compiler.gather_cost import gather_cost
 from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.lane_access import element_bits
 from wave_mlir.compiler.lds import buffers, check_fits
 from wave_mlir.compiler.pass_registry import Pass, register_pass
+from wave_mlir.compiler.relaying import can_relay
 from wave_mlir.dialect import Expr, Layout, MemoryType, TileType
 
 _BLOCKING = ("wave.write", "wave.atomic", "wave.scatter_add", "wave.buffer_store", "wave.set_symbol",
@@ -39,8 +44,9 @@ class Promote(Pass):
         wave.write %g, %la index [at.M, at.K] : …
         %x = wave.read %la index [at.M, at.K] : !wave.memory<[64, 32], f16, shared> -> !wave.tile<[M, K], f16, #lhs>
 
-    The copy keeps the reader's layout; wave-coalesce gives it a better one. A read whose position depends on other
-    tiles (a page table) stays a read from global memory.
+    The copy keeps the reader's layout; wave-coalesce gives it a better one. A read whose rows are where other tiles say
+    (a page table) is copied too, if that takes no more clocks than to gather straight from global memory; a remark
+    tells both. One whose elements are where other tiles say stays a read from global memory.
     """
 
     def run(self, module: ir.Module) -> None:
@@ -101,8 +107,29 @@ class _Promoter:
     def _is_promoted(self, op: ir.Operation) -> bool:
         if op.name != "wave.read" or op.opview.memory not in self.shared:
             return False
-        values = [op.opview.mask, *op.opview.symbol_values]
-        return not any(v is not None and isinstance(v.type, TileType | ir.VectorType) for v in values)
+        mask = op.opview.mask
+        values = [mask, *op.opview.symbol_values]
+        if not any(v is not None and isinstance(v.type, TileType | ir.VectorType) for v in values):
+            return True
+        return self._gathers_rows(op)
+
+    def _gathers_rows(self, op: ir.Operation) -> bool:
+        """Whether a read at positions from other tiles has rows that are contiguous, and a way by LDS that pays."""
+        tile, mask = TileType(op.results[0].type), op.opview.mask
+        if mask is not None and (isinstance(mask.owner, ir.Block) or mask.owner.operation.name != "wave.mask"):
+            return False
+        values = [*op.opview.symbol_values, *(() if mask is None else mask.owner.operation.operands)]
+        if any(isinstance(v.type, ir.VectorType) or not can_relay(v, list(tile.dims)) for v in values):
+            return False
+        last = Expr(list(op.attributes["index"])[-1])
+        contiguous = next((d for d in tile.dims if last.coefficient(f"at.{d}") == Expr.constant(1)), None)
+        names = [a.value for a in ir.ArrayAttr(op.attributes["symbol_names"])] if "symbol_names" in op.attributes else []
+        gathered = [n for n, v in zip(names, op.opview.symbol_values, strict=True) if _differs(v)]
+        if contiguous is None or set(gathered) & set(last.symbols):
+            return False
+        cost = gather_cost(self.info, Layout(tile.layout), contiguous, element_bits(tile.element_type))
+        emit_remark(op, str(cost))
+        return cost.pays
 
     # --- copies ----------------------------------------------------------------------------------
     def _copy(self, group: _Group) -> None:
@@ -112,7 +139,7 @@ class _Promoter:
         for read in group.reads:
             tile = TileType(read.results[0].type)
             dims = self._dims_in_memory_order(read, tile)
-            key = (read.opview.memory, read.attributes["index"], tuple(dims),
+            key = (read.opview.memory, read.attributes["index"], tuple(dims), read.opview.mask,
                    tuple(read.opview.symbol_values))  # fmt: skip
             if key not in copies:
                 copies[key] = self._allocate(read, tile, dims)
@@ -158,6 +185,11 @@ class _Promoter:
 
 def _local(dims: list[str]) -> ir.ArrayAttr:
     return ir.ArrayAttr.get([Expr.symbol(f"at.{d}") for d in dims])
+
+
+def _differs(value: ir.Value) -> bool:
+    """Whether a value is a tile of more than one element."""
+    return isinstance(value.type, TileType) and prod(Layout(TileType(value.type).layout).extents.values()) > 1
 
 
 def _in_shared(kind: ir.Type) -> bool:

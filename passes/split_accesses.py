@@ -22,6 +22,7 @@ from wave_mlir.compiler.lane_access import (
     names_of,
     starts_anywhere,
     stored_of,
+    symbol_values_of,
     value_type,
     varying,
     width_of,
@@ -29,6 +30,7 @@ from wave_mlir.compiler.lane_access import (
 )
 from wave_mlir.compiler.lane_values import concatenate
 from wave_mlir.compiler.pass_registry import Pass, option, register_pass
+from wave_mlir.compiler.same_elements import classes
 from wave_mlir.dialect import Expr, Facts, MemoryType
 
 
@@ -40,8 +42,8 @@ class SplitAccesses(Pass):
     A run has a power of two of elements and at most `max-bits`. Its alignment is proven: a global access of a dword or
     more needs 4 bytes, a smaller one its size; LDS accesses of 64 bits need 8, of 128 bits 16. A memory starts at such
     an address, unless it has strides given at run time: these are for views, which start at any element. Within a run
-    the mask is the same for every element. What cannot be proven becomes accesses of one
-    element. Afterwards no index depends on `el`.
+    the mask is the same for every element, and so are values that the index takes from registers (a page's number): by
+    where they come from. What cannot be proven becomes accesses of one element. Afterwards no index depends on `el`.
 
     Before (rows of 17 f16):
 
@@ -87,6 +89,7 @@ class _Shape:
     shared: bool
     masked: bool
     varying: frozenset[str]  # symbols with a value of their own for each element
+    classes: tuple[int, ...]  # a number for each element: where it is the same, so are the values of these symbols
     anywhere: bool  # the memory may start at any element, so that no address is known to be aligned
     single: bool  # an access of one element at a time: atomics
     within: Within
@@ -110,9 +113,10 @@ class _Splitter:
         if predicate is not None:
             predicate = self.info.resolve(predicate, names_of(mask.owner.operation))
         memory = MemoryType(memory_of(op).type)
+        varying_symbols = _varying_of(op)
         shape = _Shape(linear_of(op, self.info, facts), predicate, width, element_bits(memory.element_type),
-                       is_shared(op), mask is not None, _varying_of(op), starts_anywhere(memory),
-                       op.name == "wave.atomic", within)  # fmt: skip
+                       is_shared(op), mask is not None, varying_symbols, _classes_of(op, varying_symbols),
+                       starts_anywhere(memory), op.name == "wave.atomic", within)  # fmt: skip
         if shape not in self._runs:
             self._runs[shape] = self._cut(shape, facts)
         runs = self._runs[shape]
@@ -168,7 +172,9 @@ class _Splitter:
     def _alike(self, shape: _Shape, at: int, size: int, facts: Facts) -> bool:
         if not shape.masked:
             return True
-        if shape.mask is None or shape.varying & set(shape.mask.symbols):
+        if shape.mask is None:
+            return False
+        if shape.varying & set(shape.mask.symbols) and len(set(shape.classes[at : at + size])) > 1:
             return False
         return same_in_run(shape.mask, at, size, facts)
 
@@ -178,25 +184,42 @@ class _Splitter:
     ) -> None:
         facts = self.facts.of(shape.width, shape.within)
         parts = []
+        loaded: dict[tuple, ir.Value] = {}
         for at, size in runs:
             here = [self._at(e, at, shape) for e in index]
+            key = self._load_key(op, here, predicate, at, size, shape, facts)
+            if key in loaded:
+                parts.append(loaded[key])
+                continue
             mask = self._mask_of(op, predicate, at, size, facts)
+            # the values of symbols are the same for all elements of a run
             if op.name != "wave.read":
-                new = with_parts(op, here, mask, value=_slice(stored_of(op), at, size), run=(at, size))
+                new = with_parts(op, here, mask, value=_slice(stored_of(op), at, size), run=(at, 1))
                 self._note_alignment(new, shape, at)
                 parts += new.results
                 continue
             element = value_type(op)
             element = element.element_type if isinstance(element, ir.VectorType) else element
             kind = ir.VectorType.get([size], element)
-            new = with_parts(op, here, mask, kind=kind, run=(at, size))
+            new = with_parts(op, here, mask, kind=kind, run=(at, 1))
             self._note_alignment(new, shape, at)
             parts.append(new.results[0])
+            if key is not None:
+                loaded[key] = new.results[0]
         if parts:
             value = concatenate(parts)
             if not isinstance(op.results[0].type, ir.VectorType):
                 value = vector.ExtractOp(value, [], [0]).result
             op.results[0].replace_all_uses_with(value)
+
+    def _load_key(
+        self, op: ir.Operation, here: list[Expr], predicate: Expr | None, at: int, size: int, shape: _Shape, facts: Facts
+    ) -> tuple | None:
+        """What decides the value of a run of a read: elements that are the same one are loaded once."""
+        if op.name != "wave.read" or "is_volatile" in op.attributes or (shape.masked and predicate is None):
+            return None
+        mask = None if predicate is None else predicate.subs({"el": at}).simplify(facts)
+        return tuple(here), mask, size, shape.classes[at] if shape.varying else 0
 
     def _note_alignment(self, op: ir.Operation, shape: _Shape, at: int) -> None:
         """What is proven of the address with the promise of a loop is said on the op: later passes do not ask loops."""
@@ -225,7 +248,17 @@ class _Splitter:
         here = predicate.subs({"el": at}).simplify(facts)
         if here.constant_value is not None and here.constant_value != 0:
             return None
-        return make_mask(here, size, mask.owner.operation, at=at)
+        return make_mask(here, size, mask.owner.operation, at=at, same=True)
+
+
+def _classes_of(op: ir.Operation, varying_symbols: frozenset[str]) -> tuple[int, ...]:
+    """The classes of elements with equal values of these symbols."""
+    if not varying_symbols:
+        return ()
+    mask = op.opview.mask
+    owners = [op] if mask is None or mask_expr(mask) is None else [op, mask.owner.operation]
+    pairs = [(n, v) for o in owners for n, v in zip(names_of(o), symbol_values_of(o), strict=True)]
+    return classes([v for n, v in pairs if n in varying_symbols], width_of(op))
 
 
 def _varying_of(op: ir.Operation) -> frozenset[str]:
@@ -246,16 +279,16 @@ def _slice(value: ir.Value, at: int, size: int) -> ir.Value:
 
 def _consecutive_from(shape: _Shape, facts: Facts) -> list[int]:
     """For each element the first one of the stretch of consecutive addresses that it belongs to."""
-    if shape.varying & set(shape.linear.symbols):  # each element is where its own value says
-        return list(range(shape.width))
+    own = bool(shape.varying & set(shape.linear.symbols))  # each element is where its own value says
     first = shape.linear.subs({"el": 0}).simplify(facts)
-    if shape.linear == first + Expr.symbol("el"):
+    if shape.linear == first + Expr.symbol("el") and not own:
         return [0] * shape.width
     starts, before = [0], first
     for number in range(1, shape.width):
         here = shape.linear.subs({"el": number}).simplify(facts)
         step = (here - before).simplify(facts).constant_value
-        starts.append(starts[-1] if step == 1 else number)
+        alike = not own or shape.classes[number] == shape.classes[number - 1]
+        starts.append(starts[-1] if step == 1 and alike else number)
         before = here
     return starts
 

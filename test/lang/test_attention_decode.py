@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
 import wave_mlir.lang as tkl
 from attention_decode import Shape, phase_0_kernel, phase_1_kernel, reference, tables
 from running import check_machine, compiled
-from wave_mlir.wave.compile import CompiledKernel
+from wave_mlir.wave.compile import CompiledKernel, WaveCompileOptions, wave_compile
 from wave_mlir.wave.constraints import MMAType
 
 F16_16 = (MMAType.F32_16x16x16_F16,) * 2
@@ -85,3 +87,19 @@ def test_machine_code() -> None:
     given, _ = decode.arguments()
     check_machine(decode.phases[0], given, results, 1e-5, seed=1)
     check_machine(decode.phases[1], second, {2: decode.want()}, decode.tolerance, seed=2)
+
+
+@pytest.mark.parametrize(("target", "direct"), [("gfx942", False), ("gfx950", True)])
+def test_pages_reach_lds_in_wide_loads(target: str, direct: bool) -> None:
+    """Pages of 16 tokens: rows of keys and values come in loads of 16 bytes, into LDS; directly too."""
+    shape, lengths = Shape(4, 1, 64, 64, rows=96, page=16, splits=1), [7, 33]
+    decode = Decode(shape, lengths, target=target)
+    kernel, subs = phase_0_kernel(shape, len(lengths), len(decode.table))
+    made = wave_compile(WaveCompileOptions(subs=subs, target=target, use_global_to_shared=direct), kernel)
+    decode.phases = made, decode.phases[1]
+    decode.check()
+    first, _ = decode.arguments()
+    made.run_isa(*first, order="random", seed=3)
+    wide = len(re.findall(r"buffer_load_dwordx4.* lds\n" if direct else r"ds_write_b128", made.isa))
+    assert wide == 2 * 32 * 64 * 2 // (64 * 16) and "buffer_load_ushort" not in made.isa
+    assert not re.search(r"ds_write_b(8|16|32|64)", made.isa)

@@ -54,3 +54,29 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+#rows = #wave.layout<[T = 32, N = 64], reg = [4 : T * 1, 2 : T * 16, 4 : N * 16], lane = [16 : N * 1, 4 : T * 4]>
+#places = #wave.layout<[T = 32], reg = [4 : T * 1, 2 : T * 16], lane = [16 : _, 4 : T * 4]>
+
+// A copy of gathered rows: the read of the table and the sum on it are repeated in the layout of the copy.
+// CHECK-DAG:   #[[COPY:.*]] = #wave.layout<[T = 32, N = 64], reg = [8 : N * 1, 4 : T * 8], lane = [8 : N * 8, 8 : T * 1]>
+// CHECK-DAG:   #[[PLACES:.*]] = #wave.layout<[T = 32], reg = [4 : T * 8], lane = [8 : _, 8 : T * 1]>
+// CHECK-LABEL: @gather(
+// CHECK:         %[[T:.*]] = wave.read %t {{.*}} -> !wave.tile<[T], i32, #[[PLACES]]>
+// CHECK:         %[[D:.*]] = wave.apply_expr [d0 + 1] symbols(d0 = %[[T]] {{.*}} : !wave.tile<[T], i32, #[[PLACES]]>
+// CHECK-NOT:     wave.read %t
+// CHECK:         wave.read %a index [d0, at.N] symbols(d0 = %[[D]] {{.*}} -> !wave.tile<[T, N], f16, #[[COPY]]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @gather(%a: !wave.memory<[R, N], f16, global>, %t: !wave.memory<[T], i32, global>)
+      symbols {R = 99, T = 32, N = 64} constraints [#wave.workgroup<T, 32, x>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate : !wave.memory<[32, 64], f16, shared>
+    %p = wave.read %t index [at.T] : !wave.memory<[T], i32, global> -> !wave.tile<[T], i32, #places>
+    %d = wave.apply_expr [d0 + 1] symbols(d0 = %p : !wave.tile<[T], i32, #places>) : !wave.tile<[T], i32, #places>
+    %x = wave.read %a index [d0, at.N] symbols(d0 = %d : !wave.tile<[T], i32, #places>)
+           : !wave.memory<[R, N], f16, global> -> !wave.tile<[T, N], f16, #rows>
+    wave.write %x, %l index [at.T, at.N] : !wave.tile<[T, N], f16, #rows>, !wave.memory<[32, 64], f16, shared>
+    wave.return
+  }
+}

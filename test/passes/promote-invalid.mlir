@@ -27,3 +27,27 @@ module attributes {wave.form = "placed", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Gathers: of rows by way of LDS, where that takes no longer; of elements never.
+#wide = #wave.layout<[T = 64, N = 64], reg = [8 : N * 1, 8 : T * 8], lane = [8 : N * 8, 8 : T * 1]>
+#mma = #wave.layout<[T = 64, N = 64], reg = [4 : T * 1, 4 : T * 16, 4 : N * 16], lane = [16 : N * 1, 4 : T * 4]>
+#places = #wave.layout<[T = 64], reg = [8 : T * 8], lane = [8 : _, 8 : T * 1]>
+#rows = #wave.layout<[T = 64], reg = [4 : T * 1, 4 : T * 16], lane = [16 : _, 4 : T * 4]>
+module attributes {wave.form = "placed", wave.target = "gfx942"} {
+  wave.kernel @gathers(%a: !wave.memory<[R, N], f16, shared>, %t: !wave.memory<[T], i32, global>)
+      symbols {R = 99, T = 64, N = 64} constraints [#wave.workgroup<T, 64, x>, #wave.hardware<threads_per_wave = 64>] {
+    %p = wave.read %t index [at.T] : !wave.memory<[T], i32, global> -> !wave.tile<[T], i32, #places>
+    // expected-remark@+1 {{this gather goes straight from global memory: 256 clocks straight (loads of 128 bits), 384 by way of LDS (loads of 128 bits)}}
+    %x = wave.read %a index [d0, at.N] symbols(d0 = %p : !wave.tile<[T], i32, #places>)
+           : !wave.memory<[R, N], f16, shared> -> !wave.tile<[T, N], f16, #wide>
+    %q = wave.read %t index [at.T] : !wave.memory<[T], i32, global> -> !wave.tile<[T], i32, #rows>
+    // expected-remark@+1 {{this gather goes by way of LDS: 2048 clocks straight (loads of 16 bits), 448 by way of LDS (loads of 128 bits)}}
+    %y = wave.read %a index [d0, at.N] symbols(d0 = %q : !wave.tile<[T], i32, #rows>)
+           : !wave.memory<[R, N], f16, shared> -> !wave.tile<[T, N], f16, #mma>
+    %z = wave.read %a index [at.N, d0] symbols(d0 = %q : !wave.tile<[T], i32, #rows>)
+           : !wave.memory<[R, N], f16, shared> -> !wave.tile<[T, N], f16, #mma>
+    wave.return
+  }
+}

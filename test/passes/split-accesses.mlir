@@ -50,3 +50,26 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Elements that come from one element of another vector have the same value, so that a run stays whole; the table's
+// element is loaded once.
+// CHECK-LABEL: @pages(
+// CHECK:         %[[T:.*]] = wave.read %idx index [lane]
+// CHECK-NOT:     wave.read %idx
+// CHECK:         wave.mask [d0 lt 8] symbols(d0 = %{{.*}} : vector<1xi32>) : vector<4xi1>
+// CHECK:         wave.read %x mask %{{.*}} index [d0 * 16, lane mod 16 * 4] symbols(d0 = %{{.*}} : vector<1xi32>) : {{.*}} -> vector<4xf32>
+// CHECK-NOT:     wave.read %x
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @pages(%idx: !wave.memory<[M], i32, global>, %x: !wave.memory<[M, N], f32, global>)
+      symbols {M = 256, N = 64} constraints [#wave.workgroup<M, 256, x>, #wave.hardware<threads_per_wave = 64>] {
+    %i = wave.read %idx index [lane + el floordiv 4] : !wave.memory<[M], i32, global> -> vector<4xi32>
+    %two = arith.constant dense<2> : vector<4xi32>
+    %j = arith.muli %i, %two : vector<4xi32>
+    %m = wave.mask [d0 lt 8] symbols(d0 = %j : vector<4xi32>) : vector<4xi1>
+    %v = wave.read %x mask %m index [d0 * 16, lane mod 16 * 4 + el] symbols(d0 = %j : vector<4xi32>)
+           : !wave.memory<[M, N], f32, global> -> vector<4xf32>
+    wave.return
+  }
+}

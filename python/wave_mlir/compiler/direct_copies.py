@@ -150,9 +150,9 @@ def _mask(read: ir.Operation, place: Place) -> ir.Value | None:
 def lane_mask(predicate: Expr, like: ir.Operation) -> ir.Value:
     """A mask of one bit a lane, at the insertion point, with the symbols of another mask."""
     made = make_mask(predicate, 1, like).owner.operation
-    values = [_one(v) for v in made.operands]
     attributes = dict(made.attributes.items())
     with ir.InsertionPoint(made):
+        values = [_one(v) for v in made.operands]
         bit = ir.Operation.create("wave.mask", [ir.IntegerType.get_signless(1)], values, attributes)
     made.erase()
     return bit.results[0]

@@ -13,12 +13,13 @@ from typing import Protocol
 
 from mlir import ir
 
-from wave_mlir.dialect import Expr, Facts
+from wave_mlir.dialect import Expr, Facts, MemoryType
 
 from .direct_copies import BASE, OFFSET, lane_mask
 from .kernel_info import KernelInfo
 from .lane_access import mask_expr
 from .tile_ir import bound_names
+from .uniform import Uniform
 
 _HIGH, _LOW = "at.high", "at.low"  # lane form has no others with `at`
 
@@ -51,6 +52,49 @@ def span_of(info: KernelInfo, copy: ir.Operation, extents: Sequence[int]) -> int
     start = _start(info, copy, extents)
     whole = gcd(extents[-1], copy.attributes["elements"].value * info.wave_size)
     return whole if start.constant_value == 0 else gcd(whole, start.divisor(info.facts))
+
+
+def values_agree(info: KernelInfo, copy: ir.Operation, stretch: int) -> bool:
+    """Whether lanes that would exchange chunks have the same values of symbols (those of a page table, say).
+
+    stretch: elements among which chunks are exchanged.
+    """
+    group = stretch // copy.attributes["elements"].value
+    agreement = _Agreement(info, group)
+    mask = copy.opview.mask
+    masks = [] if mask is None else list(mask.owner.operation.operands)
+    return all(agreement.of(v) for v in [*copy.opview.symbol_values, *masks])
+
+
+class _Agreement:
+    """Proves that values are the same in all lanes of each group: lanes whose numbers differ in the low part alone."""
+
+    def __init__(self, info: KernelInfo, group: int) -> None:
+        self.info, self.group = info, group
+        self.facts = info.facts.extended({_HIGH: (0, info.wave_size // group - 1), _LOW: (0, group - 1)}, {}, [])
+        self._known: dict[ir.Value, bool] = {}
+
+    def of(self, value: ir.Value) -> bool:
+        if value not in self._known:
+            self._known[value] = self._prove(value)
+        return self._known[value]
+
+    def _prove(self, value: ir.Value) -> bool:
+        if isinstance(value.owner, ir.Block):
+            return Uniform().value(value)
+        op = value.owner.operation
+        if op.name.startswith(("arith.", "vector.")):
+            return all(self.of(v) for v in op.operands)
+        if op.name not in ("wave.read", "wave.buffer_load", "wave.mask", "wave.apply_expr", "wave.scalar"):
+            return Uniform().value(value)
+        exprs = [Expr(op.attributes[n]) for n in ("expr", "base", "offset") if n in op.attributes]
+        exprs += [Expr(e) for e in op.attributes["index"]] if "index" in op.attributes else []
+        values = [v for v in op.operands if not isinstance(v.type, MemoryType)]
+        return all(self._expr(e, bound_names(op)) for e in exprs) and all(self.of(v) for v in values)
+
+    def _expr(self, expr: Expr, bound: Sequence[str]) -> bool:
+        digits = Expr.symbol(_HIGH) * self.group + Expr.symbol(_LOW)
+        return _LOW not in self.info.resolve(expr, bound).subs({"lane": digits}).simplify(self.facts).symbols
 
 
 def exchange(info: KernelInfo, copy: ir.Operation, layout: Exchange, extents: Sequence[int]) -> None:

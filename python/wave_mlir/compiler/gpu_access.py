@@ -83,11 +83,11 @@ def mask_condition(function: GpuFunction, op: ir.Operation) -> ir.Value | None:
     mask = op.opview.mask
     if mask is None:
         return None
-    if not isinstance(mask.type, ir.VectorType):
-        return mask
     owner = mask.owner
     if isinstance(owner, ir.OpView | ir.Operation) and owner.operation.name == "wave.mask":
         return emit_mask(function, owner.operation, op)
+    if not isinstance(mask.type, ir.VectorType):
+        return mask
     if mask.type.shape == [1]:
         return vector.ExtractOp(mask, [], [0]).result
     raise PassError(op, "the elements of this access have masks of their own; run wave-split-accesses first")
@@ -100,7 +100,7 @@ def emit_mask(function: GpuFunction, mask: ir.Operation, here: ir.Operation) -> 
     """
     expr = mask.opview.expr
     if "el" in expr.symbols:
-        if mask.results[0].type.shape != [1]:
+        if isinstance(mask.results[0].type, ir.VectorType) and mask.results[0].type.shape != [1]:
             raise PassError(mask, "the predicate differs from element to element; run wave-split-accesses before")
         expr = expr.subs({"el": 0}).simplify(function.info.facts)
     with mask.location, ir.InsertionPoint(here):

@@ -181,13 +181,13 @@ def elements_of(value: ir.Value, at: int, size: int) -> ir.Value:
     return vector.ExtractStridedSliceOp(kind, value, [at], [size], [1]).result
 
 
-def make_mask(predicate: Expr, width: int, *like: ir.Operation, at: int = 0) -> ir.Value:
+def make_mask(predicate: Expr, width: int, *like: ir.Operation, at: int = 0, same: bool = False) -> ir.Value:
     """A `wave.mask` at the insertion point; its symbols have the values that the ops `like` give them, from element
-    `at`."""
+    `at`. same: these are the same for all elements, and the first is taken."""
     kind = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
     used = set(predicate.symbols)
     given = {n: v for op in like for n, v in zip(names_of(op), symbol_values_of(op), strict=True) if n in used}
-    pairs = [(n, elements_of(v, at, width)) for n, v in given.items()]
+    pairs = [(n, elements_of(v, at, 1 if same else width)) for n, v in given.items()]
     attributes: dict[str, ir.Attribute] = {"expr": predicate}
     if pairs:
         attributes["symbol_names"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n, _ in pairs])

@@ -16,7 +16,7 @@ from mlir import ir
 from wave_mlir.dialect import Expr, MemoryType, bank_conflicts
 
 from .direct_copies import COPY
-from .direct_swizzle import span_of
+from .direct_swizzle import span_of, values_agree
 from .kernel_info import KernelInfo
 from .lane_access import element_bits, index_of, width_of
 
@@ -116,7 +116,7 @@ def buffer_of(info: KernelInfo, allocate: ir.Operation) -> Buffer | None:
     return found
 
 
-def candidates(buffer: Buffer, spare_bytes: int) -> list[RowLayout]:
+def candidates(info: KernelInfo, buffer: Buffer, spare_bytes: int) -> list[RowLayout]:
     """Layouts worth a try, likely ones first. `spare_bytes`: LDS that padding may take."""
     chunk = CHUNK_BYTES // buffer.element_bytes
     found = [RowLayout(chunk)]
@@ -124,16 +124,19 @@ def candidates(buffer: Buffer, spare_bytes: int) -> list[RowLayout]:
         if buffer.columns % (phases * chunk) == 0:
             found += [RowLayout(chunk, phases, rows) for rows in (1, 2, 4, 8)]
     if buffer.copies:
-        return [layout for layout in found if _may_exchange(buffer, layout)]
+        return [layout for layout in found if _may_exchange(info, buffer, layout)]
     rows = int(np.prod(buffer.extents[:-1]))
     if rows * chunk * buffer.element_bytes <= spare_bytes:
         found.append(RowLayout(chunk, pad=chunk))
     return found
 
 
-def _may_exchange(buffer: Buffer, layout: RowLayout) -> bool:
+def _may_exchange(info: KernelInfo, buffer: Buffer, layout: RowLayout) -> bool:
     """Whether the lanes of each copy can exchange their chunks among themselves."""
-    return layout.phases == 1 or (buffer.span > 0 and buffer.span % (layout.phases * layout.chunk) == 0)
+    if layout.phases == 1:
+        return True
+    stretch = layout.phases * layout.chunk
+    return buffer.span > 0 and buffer.span % stretch == 0 and all(values_agree(info, c, stretch) for c in buffer.copies)
 
 
 def clocks(info: KernelInfo, buffer: Buffer, layout: RowLayout) -> tuple[int, int]:
@@ -176,7 +179,7 @@ def choose(info: KernelInfo, buffer: Buffer, spare_bytes: int) -> tuple[RowLayou
     """(the layout with the fewest clocks, the first of equals; its clocks; its worst degree)."""
     best: tuple[RowLayout, int, int] | None = None
     least = sum(count * _floor(info, p, buffer) for p, count in buffer.patterns.items())
-    for layout in candidates(buffer, spare_bytes):
+    for layout in candidates(info, buffer, spare_bytes):
         total, worst = clocks(info, buffer, layout)
         if best is None or total < best[1]:
             best = (layout, total, worst)
