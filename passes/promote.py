@@ -13,6 +13,7 @@ from wave_mlir.compiler.lane_access import element_bits
 from wave_mlir.compiler.lds import buffers, check_fits
 from wave_mlir.compiler.pass_registry import Pass, register_pass
 from wave_mlir.compiler.relaying import can_relay
+from wave_mlir.compiler.tile_ir import bound_values
 from wave_mlir.dialect import Expr, Layout, MemoryType, TileType
 
 _BLOCKING = ("wave.write", "wave.atomic", "wave.scatter_add", "wave.buffer_store", "wave.set_symbol",
@@ -123,8 +124,7 @@ class _Promoter:
             return False
         last = Expr(list(op.attributes["index"])[-1])
         contiguous = next((d for d in tile.dims if last.coefficient(f"at.{d}") == Expr.constant(1)), None)
-        names = [a.value for a in ir.ArrayAttr(op.attributes["symbol_names"])] if "symbol_names" in op.attributes else []
-        gathered = [n for n, v in zip(names, op.opview.symbol_values, strict=True) if _differs(v)]
+        gathered = [n for n, v in bound_values(op).items() if _differs(v)]
         if contiguous is None or set(gathered) & set(last.symbols):
             return False
         cost = gather_cost(self.info, Layout(tile.layout), contiguous, element_bits(tile.element_type))

@@ -213,7 +213,14 @@ class _Splitter:
             op.results[0].replace_all_uses_with(value)
 
     def _load_key(
-        self, op: ir.Operation, here: list[Expr], predicate: Expr | None, at: int, size: int, shape: _Shape, facts: Facts
+        self,
+        op: ir.Operation,
+        here: list[Expr],
+        predicate: Expr | None,
+        at: int,
+        size: int,
+        shape: _Shape,
+        facts: Facts,
     ) -> tuple | None:
         """What decides the value of a run of a read: elements that are the same one are loaded once."""
         if op.name != "wave.read" or "is_volatile" in op.attributes or (shape.masked and predicate is None):

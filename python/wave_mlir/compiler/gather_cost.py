@@ -41,7 +41,7 @@ class GatherCost:
 
 
 def gather_cost(info: KernelInfo, layout: Layout, contiguous: str, bits: int) -> GatherCost:
-    """The cost of a tile with this layout whose dim `contiguous` is so in memory too; `bits` are those of an element."""
+    """The cost of a tile with this layout whose dim `contiguous` is so in memory too; `bits`: of an element."""
     extents = layout.extents
     run = _power(layout.widest_access(contiguous), 128 // bits)
     loads = -(-layout.registers // run)
