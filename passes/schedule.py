@@ -48,7 +48,7 @@ class Schedule(Pass):
     Loops that run what another one left (`wave.rest`) are not worth it.
     """
 
-    strategy: Literal["none", "list", "modulo"] = option("none", help="how to schedule loops")
+    strategy: Literal["none", "list", "modulo", "prefetch"] = option("none", help="how to schedule loops")
     copies: int = option(0, help="copies of each LDS buffer of a loop; 0 = two where LDS has room")
 
     def run(self, module: ir.Module) -> None:

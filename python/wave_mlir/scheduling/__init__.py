@@ -9,6 +9,7 @@ from .bounds import minimum_interval, recurrence_bound, resource_bound
 from .latencies import one_trip_ahead, shortened
 from .listing import list_schedule
 from .modulo import modulo
+from .prefetch import prefetch
 from .pressure import pressure
 from .problem import (
     KINDS,
@@ -59,6 +60,7 @@ __all__ = [
     "modulo",
     "one_trip_ahead",
     "pipelined",
+    "prefetch",
     "pressure",
     "recurrence_bound",
     "resource_bound",

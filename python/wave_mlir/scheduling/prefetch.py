@@ -1,0 +1,286 @@
+"""Order of a loop that feeds matrix operations from memory: each thing is fetched a little before it is needed.
+
+The loop's interval is the time of its matrix operations; everything else is put between them. A trip's tile goes from
+global memory to registers two trips ahead, to LDS one trip ahead, and from LDS to registers so many clocks before its
+first use as the registers allow. Where LDS has two copies of the tile, one barrier a trip separates the writes of the
+next tile from its reads; with one copy a second one separates the reads of this tile from those writes.
+
+Two ways to order the matrix operations are tried, from the one that needs the fewest waits to the one that needs the
+fewest registers: by steps of K, where all operands of a step are read before it begins; and within a step by rows,
+where an operand's registers are free after its row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import ceil
+
+from .problem import VALUE, NoSchedule, Problem
+from .schedule import Schedule
+
+LDS_LATENCY = 128
+"""Clocks from an LDS read to its result at least (100 to 150 without a queue)."""
+WRITE_LATENCY = 96
+"""Clocks from the last LDS write to the barrier behind it, so that the barrier does not wait for it."""
+LEADS = (512, 384, 256, 192, 144)
+"""Clocks from an LDS read to its first use, from the best to the least."""
+WRITE_DISTANCE = (2, 1)
+"""Matrix operations from one LDS write to the next."""
+OTHER_REGISTERS = 26
+"""Registers that a lane needs for addresses and the like."""
+MOST_REGISTERS = 256
+"""Registers that instructions can name of one kind."""
+
+_FETCHES = ("lds_read", "global_load")
+_KINDS = ("mma", "lds_read", "lds_write", "global_load", "gather_to_lds", "barrier")
+
+
+def prefetch(problem: Problem, copies: Mapping[str, int] | None = None) -> Schedule:
+    """The schedule with the longest leads that the registers allow. Raises NoSchedule for a loop of another shape."""
+    loop = _Loop(problem, dict(copies or {}))
+    best: _Attempt | None = None
+    for by_rows in (False, True):
+        for lead in loop.leads:
+            for distance in WRITE_DISTANCE:
+                attempt = _Attempt(loop, by_rows, lead, distance)
+                if not attempt.place():
+                    continue
+                if attempt.registers() <= loop.budget:
+                    return attempt.schedule()
+                if best is None or attempt.registers() < best.registers():
+                    best = attempt
+    if best is None:
+        raise NoSchedule(
+            f"problem '{problem.name}': a trip is too short for the LDS accesses between its matrix operations; use "
+            "larger tiles, or the strategy modulo"
+        )
+    return best.schedule()
+
+
+class _Loop:
+    """What the operations of a problem are to this strategy."""
+
+    def __init__(self, problem: Problem, copies: dict[str, int]) -> None:
+        self.problem = problem
+        self.copies = copies
+        by_kind: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+        for operation in problem.operations:
+            if operation.kind not in by_kind or (operation.kind == "barrier" and not self._to_come(operation.name)):
+                raise NoSchedule(
+                    f"problem '{problem.name}': the strategy prefetch takes loops of loads, LDS accesses and matrix "
+                    f"operations, and '{operation.name}' is none; use the strategy modulo",
+                    operations=(operation.name,),
+                )
+            by_kind[operation.kind].append(operation.name)
+        self.mmas, self.writes, self.direct = by_kind["mma"], by_kind["lds_write"], by_kind["gather_to_lds"]
+        self.barriers = by_kind["barrier"]
+        if not self.mmas:
+            raise NoSchedule(f"problem '{problem.name}': there is no matrix operation to fetch for; use modulo")
+        self.sources = {m: self._fetched(m) for m in self.mmas}
+        fed = {f for fetched in self.sources.values() for f in fetched}
+        self.reads = [r for r in by_kind["lds_read"] if r in fed]
+        self.straight = [g for g in by_kind["global_load"] if g in fed]
+        self.loads = {w: self._only_source(w) for w in self.writes}
+        placed = {*self.reads, *self.straight, *self.loads.values()}
+        for name in (*by_kind["lds_read"], *by_kind["global_load"]):
+            if name not in placed:
+                raise NoSchedule(
+                    f"problem '{problem.name}': '{name}' feeds neither a matrix operation nor an LDS write; use the "
+                    "strategy modulo",
+                    operations=(name,),
+                )
+        self.single = bool(self.reads) and any(copies.get(b.name, 1) < 2 for b in problem.buffers)
+        self.budget = min(problem.registers or MOST_REGISTERS, MOST_REGISTERS) - OTHER_REGISTERS
+        self.clocks = {m: self._clocks(m) for m in self.mmas}
+        self.interval = sum(self.clocks.values())
+        longest = max(LDS_LATENCY, self.interval // 2)
+        self.leads = tuple(dict.fromkeys(min(lead, longest) for lead in LEADS))
+        self._number()
+
+    def _to_come(self, name: str) -> bool:
+        """Whether a barrier is one that a later pass places: it depends on accesses, and nothing keeps it in place."""
+        return all(d.reason == "a barrier between waves" for d in self.problem.incoming[name])
+
+    def _clocks(self, name: str) -> int:
+        uses = self.problem.by_name[name].uses
+        return max((u.clocks for u in uses), default=1)
+
+    def _fetched(self, name: str) -> list[str]:
+        """The loads and LDS reads that an operation uses directly, in the order of its operands."""
+        deps = [d for d in self.problem.incoming[name] if d.kind == VALUE and d.distance == 0]
+        return [d.source for d in deps if self.problem.by_name[d.source].kind in _FETCHES]
+
+    def _only_source(self, write: str) -> str:
+        found = self._fetched(write)
+        if len(found) != 1 or self.problem.by_name[found[0]].kind != "global_load":
+            raise NoSchedule(
+                f"problem '{self.problem.name}': '{write}' does not write what one load gives; use the strategy modulo",
+                operations=(write,),
+            )
+        return found[0]
+
+    def _number(self) -> None:
+        """Each matrix operation's step (of its chain), part (with the same operands), row and column."""
+        depth: dict[str, int] = {}
+        step: dict[str, int] = {}
+        part: dict[str, int] = {}
+        for m in self.mmas:
+            before = [d.source for d in self.problem.incoming[m] if d.source in depth and d.distance == 0]
+            depth[m] = max((depth[b] + 1 for b in before), default=0)
+            same = [b for b in before if self.sources[b] == self.sources[m] and self.sources[m]]
+            step[m] = step[same[0]] if same else max((step[b] + 1 for b in before), default=0)
+            part[m] = part[same[0]] + 1 if same else 0
+        sides = [{self.sources[m][i] for m in self.mmas if len(self.sources[m]) > i} for i in (0, 1)]
+        row, column = (0, 1) if len(sides[0]) >= len(sides[1]) else (1, 0)
+        position = self.problem.position
+
+        def place(m: str, side: int) -> int:
+            return position[self.sources[m][side]] if len(self.sources[m]) > side else -1
+
+        self.step = step
+        self.by_step = sorted(self.mmas, key=lambda m: (step[m], part[m], position[m]))
+        self.by_row = sorted(self.mmas, key=lambda m: (step[m], place(m, row), part[m], place(m, column), position[m]))
+
+
+@dataclass
+class _Attempt:
+    """One way to place everything. Times are places between matrix operations, of the frame in which the tile's own
+    matrix operations are 0 … count - 1; a time below 0 is in an earlier trip."""
+
+    loop: _Loop
+    by_rows: bool
+    lead: int
+    distance: int
+    order: list[str] = field(default_factory=list)
+    times: dict[str, int] = field(default_factory=dict)
+    late: dict[str, bool] = field(default_factory=dict)  # within its place: behind the others
+    full: int = 0  # the barrier behind the writes
+    empty: int = 0  # with one copy, the barrier before them
+
+    def place(self) -> bool:
+        """Place everything; False where there is no room."""
+        loop = self.loop
+        self.order = loop.by_row if self.by_rows else loop.by_step
+        self.count = len(self.order)
+        self.slots = loop.interval / self.count
+        at = {m: i for i, m in enumerate(self.order)}
+        self.first, self.last = self._uses(at)
+        if not self._place_reads() or not self._place_writes():
+            return False
+        self._place_loads()
+        return True
+
+    def _uses(self, at: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+        """When each fetched value has to be there, and when it is used last."""
+        begin: dict[int, int] = {}
+        for m in self.order:
+            begin[self.loop.step[m]] = min(begin.get(self.loop.step[m], self.count), at[m])
+        first: dict[str, int] = {}
+        last: dict[str, int] = {}
+        for m in self.order:
+            need = at[m] if self.by_rows else begin[self.loop.step[m]]
+            for name in self.loop.sources[m]:
+                first[name] = min(first.get(name, need), need)
+                last[name] = max(last.get(name, 0), at[m])
+        return first, last
+
+    def _in_places(self, clocks: int) -> int:
+        return ceil(clocks / self.slots)
+
+    def _place_reads(self) -> bool:
+        """Each read its lead before its use, one a place, in the window between the barriers."""
+        reads = sorted(self.loop.reads, key=lambda r: (self.first[r], self.loop.problem.position[r]))
+        lead, least = self._in_places(self.lead), self._in_places(LDS_LATENCY)
+        writing = self._in_places(WRITE_LATENCY) + self.distance * len(self.loop.writes) if self.loop.single else 0
+        barrier = self.count
+        for _ in range(self.count):
+            latest = barrier - writing - least
+            times = self._backwards(reads, lead, latest)
+            start = min(times.values(), default=0)
+            # the reads of the next tile, which are the same a trip later, begin behind the barrier
+            if start + self.count > barrier:
+                break
+            barrier = start + self.count - 1
+        else:
+            return False
+        if any(self.first[r] - t < least for r, t in times.items()):
+            return False
+        self.times.update(times)
+        self.full = barrier - self.count
+        self.empty = self.full - writing
+        return True
+
+    def _backwards(self, reads: list[str], lead: int, latest: int) -> dict[str, int]:
+        times: dict[str, int] = {}
+        following = latest + 1
+        for read in reversed(reads):
+            times[read] = following = min(self.first[read] - lead, following - 1)
+        return times
+
+    def _place_writes(self) -> bool:
+        """Writes before the barrier: with one copy right behind the other barrier, else where no reads are."""
+        taken = {t % self.count for t in self.times.values()}
+        latest = self.full - self._in_places(WRITE_LATENCY)
+        earliest = self.empty + 1 if self.loop.single else self.full - self.count + 1
+        time = latest
+        for write in reversed(self.loop.writes):
+            while not self.loop.single and time % self.count in taken and time > earliest:
+                time -= 1
+            if time < earliest:
+                return False
+            self.times[write] = time
+            time -= self.distance
+        return True
+
+    def _place_loads(self) -> None:
+        for write, load in self.loop.loads.items():
+            self.times[load] = self.times[write] - self.count + 1
+        for name in self.loop.straight:
+            self.times[name] = self.last[name] - self.count + 1
+        for number, name in enumerate(self.loop.direct):
+            self.times[name] = self.full - self.count + 1 + number // 2
+        for name in self.loop.barriers:
+            is_empty = self._is_empty(name)
+            self.times[name] = self.empty if is_empty else self.full
+
+    def _is_empty(self, name: str) -> bool:
+        """Whether a barrier waits for readers: that of writes waits for a write of its own trip."""
+        kinds = {self.loop.problem.by_name[d.source].kind for d in self.loop.problem.incoming[name] if not d.distance}
+        return not kinds & {"lds_write", "gather_to_lds"}
+
+    # --- registers -----------------------------------------------------------------------------
+    def registers(self) -> int:
+        """Registers that values of the loop take of a lane at the worst place."""
+        problem = self.loop.problem
+        held = [0] * self.count
+        for name, begin, end in self._lives():
+            size = problem.by_name[name].registers
+            for time in range(begin, end + 1):
+                held[time % self.count] += size
+        chains = sum(problem.by_name[m].registers for m in self.loop.mmas if not self._continues(m))
+        return chains + max(held, default=0)
+
+    def _continues(self, mma: str) -> bool:
+        return any(d.distance == 0 and d.source in self.loop.step for d in self.loop.problem.incoming[mma])
+
+    def _lives(self) -> Iterator[tuple[str, int, int]]:
+        for name in (*self.loop.reads, *self.loop.straight):
+            yield name, self.times[name], self.last[name]
+        for write, load in self.loop.loads.items():
+            yield load, self.times[load], self.times[write]
+
+    # --- result --------------------------------------------------------------------------------
+    def schedule(self) -> Schedule:
+        """The places as clocks: a matrix operation begins its place, what is put there follows."""
+        loop = self.loop
+        starts, now = [], 0
+        for m in self.order:
+            starts.append(now)
+            now += loop.clocks[m]
+        cycles = {m: starts[i] for i, m in enumerate(self.order)}
+        for name, time in self.times.items():
+            trip, place = divmod(time, self.count)
+            rank = 3 if name in loop.barriers else 1 if name in loop.reads or name in loop.loads else 2
+            cycles[name] = trip * loop.interval + starts[place] + rank
+        return Schedule.of_cycles(loop.problem, "prefetch", loop.interval, cycles, loop.copies)
