@@ -5,10 +5,14 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, gpu, scf, vector
 
+from wave_mlir.dialect import Expr
+
 from .diagnostics import PassError
 from .gpu_access import as_index, index_operands
 from .gpu_function import GpuFunction
+from .kernel_info import MAX_SYMBOL
 from .lane_access import ACCESSES, BUFFER_ACCESSES
+from .loop_slots import STEADY
 from .mma_shape import TRANSPOSED
 from .targets import MmaKind, TargetError
 from .tile_ir import bound_names
@@ -187,11 +191,18 @@ def open_loop(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operation, ir
     with op.location, ir.InsertionPoint(op):
         trips = function.info.resolve(op.opview.trips, bound_names(op))
         bound = function.emitter.emit_number(trips, op, index_operands(op))
-        zero, one = (arith.ConstantOp(ir.IndexType.get(), n).result for n in (0, 1))
+        kind = _counter_type(function, op, trips)
+        if kind != bound.type:
+            bound = arith.IndexCastOp(kind, bound).result
+        zero, one = (arith.ConstantOp(kind, n).result for n in (0, 1))
         loop = scf.ForOp(zero, bound, one, list(view.init_args))
     inner = loop.body
+    counter = loop.induction_variable
+    if kind != ir.IndexType.get():
+        with op.location, ir.InsertionPoint(inner):
+            counter = arith.IndexCastUIOp(ir.IndexType.get(), counter).result
     arguments = list(body.arguments)
-    targets = list(inner.arguments) if "has_iv" in op.attributes else list(inner.arguments)[1:]
+    targets = [*([counter] if "has_iv" in op.attributes else []), *list(inner.arguments)[1:]]
     for old, new in zip(arguments, targets, strict=True):
         old.replace_all_uses_with(new)
     for child in list(body.operations):
@@ -200,8 +211,15 @@ def open_loop(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operation, ir
         old.replace_all_uses_with(new)
     op.erase()
     function.emitter.enter(inner, loop.operation)
-    function.emitter.bind(f"iv.{axis}", loop.induction_variable)
+    function.emitter.bind(f"iv.{axis}", counter)
     return loop.operation, inner
+
+
+def _counter_type(function: GpuFunction, op: ir.Operation, trips: Expr) -> ir.Type:
+    """i32 for a steady loop whose trips it surely counts, which saves the carry of a 64-bit sum; else index."""
+    most = trips.range(function.info.facts_for(bound_names(op)))[1]
+    small = STEADY in op.attributes and most is not None and most <= MAX_SYMBOL
+    return ir.IntegerType.get_signless(_I32) if small else ir.IndexType.get()
 
 
 def open_while(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operation, ir.Block]:

@@ -263,7 +263,7 @@ class Pipeline:
         schedule, start = self.schedule, self.schedule.stages - 1
         loop = schedule.loop
         needed = self._needs()
-        prologue = self._part(Numbers(0), _nothing)
+        prologue = self._part(Numbers(0), _nothing, ordered=True)
         for time in range(start):
             for op in schedule.ops:
                 if schedule.slots[op].stage <= time:
@@ -281,7 +281,7 @@ class Pipeline:
             self._run_steady(part)
             ends = [part.resolve(value, tile + schedule.unroll) for value, tile in needed]
             ir.Operation.create("wave.yield", [], [v for v in ends if v is not None])
-        epilogue = self._part(end, _nothing, end=True)
+        epilogue = self._part(end, _nothing, end=True, ordered=True)
         epilogue.known.update(zip(needed, steady.results, strict=True))
         return [v for v in self._run_epilogue(epilogue) if v is not None]
 
