@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from wave_mlir.compiler import rocdl, targets
 from wave_mlir.compiler.forms import FORMS
 from wave_mlir.compiler.pass_options import OptionError, nearest, option, options_of, parse_options, print_value
 
 DEFAULT_TARGET = "gfx942"
+
+Strategy = Literal["none", "list", "modulo", "prefetch"]
+"""How loops are scheduled; see wave-schedule."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,10 @@ class PipelineOptions:
     buffer_ops: bool = option(True, help="access global memory through buffer descriptors")
     global_to_shared: bool = option(False, help="copy tiles to LDS without registers where the target can")
     swizzle: bool = option(True, help="place the elements of LDS buffers so that accesses have no bank conflicts")
+    schedule: Strategy = option(
+        "none", help="how to order and overlap the trips of loops: the strategy of wave-schedule"
+    )
+    buffer_copies: int = option(0, help="copies of each LDS buffer of a scheduled loop; 0 = two where LDS has room")
     verify: bool = option(False, help="check the module's form after each stage")
 
 
@@ -58,8 +66,12 @@ def _staged_to_lane(options: PipelineOptions) -> list[str]:
     return ["wave-expand", "wave-lower-reductions", *accesses]
 
 
-def _lane_to_scheduled(_: PipelineOptions) -> list[str]:
-    return ["wave-place-barriers", "wave-count-waits", "wave-pack-shared"]
+def _lane_to_scheduled(options: PipelineOptions) -> list[str]:
+    if options.schedule == "none":
+        return ["wave-place-barriers", "wave-count-waits", "wave-pack-shared"]
+    schedule = _call("wave-schedule", strategy=options.schedule, copies=options.buffer_copies)
+    loops = ["wave-split-mma", schedule, "wave-pipeline-loops"]
+    return [*loops, "wave-place-barriers", "wave-count-waits", "wave-place-waits", "wave-pack-shared"]
 
 
 def _scheduled_to_gpu(_: PipelineOptions) -> list[str]:

@@ -23,7 +23,9 @@ class Schedule(Pass):
 
     The ops of a loop's body, their latencies and what they use of the machine make a problem (docs/scheduling.md); a
     strategy solves it and the solution is verified by other means. `list` keeps trips apart and orders the ops of one;
-    `modulo` overlaps trips so that the busiest unit is always busy. LDS buffers get two copies where LDS has room.
+    `modulo` overlaps trips so that the busiest unit is always busy; `prefetch` puts the loads and LDS accesses of a
+    loop of MMAs between these, each a little before it is needed, and leaves other loops to `modulo`. LDS buffers get
+    two copies where LDS has room.
 
     Before:
 

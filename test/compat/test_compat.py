@@ -127,11 +127,13 @@ def test_options_of_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
         warnings.simplefilter("error")
         made = WaveCompileOptions(canonicalize=True, run_bench=False, schedule=SchedulingType.NONE, waves_per_eu=None)
     assert made.schedule is SchedulingType.NONE and made.canonicalize is True  # type: ignore[attr-defined]
-    with pytest.warns(UserWarning, match="'schedule' has no effect here: loops are not pipelined"):
-        made = WaveCompileOptions(schedule=SchedulingType.MODULO)
+    with pytest.warns(UserWarning, match="'eliminate_epilogue' has no effect here: a pipelined loop has an epilogue"):
+        made = WaveCompileOptions(eliminate_epilogue=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        WaveCompileOptions(schedule=SchedulingType.MODULO)
+        WaveCompileOptions(eliminate_epilogue=True)
+        made = WaveCompileOptions(schedule=SchedulingType.MODULO, multi_buffer_count=2)
+    assert made.pipeline().schedule == "modulo" and made.pipeline().buffer_copies == 2
 
 
 def test_it_is_imported() -> None:

@@ -44,8 +44,8 @@ def test_copy_to_what_is_not_lds() -> None:
 
 
 def test_options() -> None:
-    with pytest.warns(UserWarning, match="'multi_buffer_count' has no effect here"):
-        WaveCompileOptions(multi_buffer_count=2)
+    with pytest.warns(UserWarning, match="'waves_per_eu' has no effect here"):
+        WaveCompileOptions(waves_per_eu=2)
     with pytest.raises(CompileError, match="did you mean 'dynamic_symbols'"):
         WaveCompileOptions(dynamic_symbol=[M])
 

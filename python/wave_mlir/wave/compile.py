@@ -17,7 +17,7 @@ from wave_mlir.compiler import abi, cache, cache_key, cached, elementary, target
 from wave_mlir.compiler.runnable import MachineRun
 from wave_mlir.lang.dtypes import DataType
 from wave_mlir.lang.types import MemoryType
-from wave_mlir.passes.pipelines import PipelineOptions
+from wave_mlir.passes.pipelines import PipelineOptions, Strategy
 from wave_mlir.runtime import launch, tensors
 from wave_mlir.runtime.launch import LaunchPlan
 
@@ -25,6 +25,7 @@ from . import source
 from .debug_recorder import Recorder
 from .fingerprint import NoFingerprint, fingerprint
 from .kernel import WaveKernel
+from .scheduling import SchedulingType
 
 ENVIRONMENT_ARCH = "WAVE_DEFAULT_ARCH"
 DEFAULT_ARCH = "gfx942"
@@ -65,9 +66,7 @@ _REPLACED: dict[str, str] = {
     "wave_runtime": "there is one runtime",
     "iree_launch_async": "launches go to torch's current stream",
     "device": "tensors run where they are",
-    "schedule": "loops are not pipelined in this version",
-    "use_scheduling_barriers": "loops are not pipelined in this version",
-    "multi_buffer_count": "loops are not pipelined in this version",
+    "use_scheduling_barriers": "the order of a scheduled loop is always kept",
     "denorm_fp_math_f32": "denormals are kept",
     "waves_per_eu": "the compiler's own choice",
     "use_buffer_ops": "global memory goes through buffer instructions wherever the offsets are proven to fit",
@@ -77,12 +76,12 @@ _REPLACED: dict[str, str] = {
     "enable_swizzle": "LDS is row-major in this version",
     "minimize_shared_allocs": "LDS is always packed",
     "reorder_allocs": "LDS is always packed",
-    "override_schedule": "loops are not pipelined in this version",
-    "dump_schedule": "loops are not pipelined in this version",
+    "override_schedule": "schedule=",
+    "dump_schedule": "kernel.ir(form)",
     "use_bound_check": "accesses are masked where they may leave their memory",
     "specialize": "all waves run the same code in this version",
-    "eliminate_epilogue": "loops are not pipelined in this version",
-    "cluster_barrier_delay": "loops are not pipelined in this version",
+    "eliminate_epilogue": "a pipelined loop has an epilogue in this version",
+    "cluster_barrier_delay": "barriers are placed where the fewest serve",
     "print_ir_after": "kernel.ir(form)",
     "print_ir_before": "kernel.ir(form)",
     "mlir_print_ir_after_all": "kernel.ir(form)",
@@ -121,9 +120,11 @@ class WaveCompileOptions:
     subs: values of symbols, by symbol or name. dynamic_symbols: symbols given at run time, in the order of the ABI.
     target: such as "gfx942"; by default `get_default_arch()`. func_name: the kernel's name in machine code, by default
     the function's. debug: line tables in the code. use_fast_math: quotients and elementary functions of at most 32 bits
-    by bare instructions, products and sums fused (docs/elementary-functions.md). use_global_to_shared: tiles
-    go to LDS without registers where the target can (docs/direct-copies.md). cache: False compiles anew and keeps
-    nothing. Other options of the Wave language are accepted: each warns once and says what does the same, or how it is.
+    by bare instructions, products and sums fused (docs/elementary-functions.md). use_global_to_shared: tiles go to LDS
+    without registers where the target can (docs/direct-copies.md). schedule: how the trips of loops are ordered and
+    overlapped, a `SchedulingType`. multi_buffer_count: copies of each LDS buffer of a scheduled loop; by default two
+    where LDS has room. cache: False compiles anew and keeps nothing. Other options of the Wave language are accepted:
+    each warns once and says what does the same, or how it is.
     """
 
     subs: Mapping[sympy.Symbol | str, Any] = field(default_factory=dict)
@@ -133,6 +134,8 @@ class WaveCompileOptions:
     debug: bool = False
     use_fast_math: bool = False
     use_global_to_shared: bool = False
+    schedule: SchedulingType = SchedulingType.NONE
+    multi_buffer_count: int | None = None
     cache: bool = True
 
     def __init__(self, **options: Any) -> None:
@@ -153,7 +156,12 @@ class WaveCompileOptions:
 
     def pipeline(self) -> PipelineOptions:
         """The options of the compiler's pipelines."""
-        return PipelineOptions(target=self.target, global_to_shared=bool(self.use_global_to_shared))
+        return PipelineOptions(
+            target=self.target,
+            global_to_shared=bool(self.use_global_to_shared),
+            schedule=_strategy(self.schedule),
+            buffer_copies=self.multi_buffer_count or 0,
+        )
 
     def __getattr__(self, name: str) -> object:
         """Options without an effect that were not given are None."""
@@ -167,6 +175,24 @@ class WaveCompileOptions:
         rest = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _IN_PROGRAM}
         rest["parameters"] = {str(k): v for k, v in self.subs.items() if str(k).startswith("$")}
         return {name: _plain(value) for name, value in rest.items()}
+
+
+_STRATEGIES: dict[SchedulingType, Strategy] = {
+    SchedulingType.NONE: "none",
+    SchedulingType.PREFETCH: "prefetch",
+    SchedulingType.FOUR_STAGE: "modulo",
+    SchedulingType.MODULO: "modulo",
+    SchedulingType.PREFETCH_ATTENTION: "modulo",
+    SchedulingType.MANUAL: "none",
+}
+
+
+def _strategy(schedule: object) -> Strategy:
+    """The strategy of wave-schedule that a kind of schedule asks for."""
+    if not isinstance(schedule, SchedulingType):
+        names = ", ".join(f"SchedulingType.{s.name}" for s in SchedulingType)
+        raise source.error(f"schedule is {schedule!r}; it has to be one of {names}")
+    return _STRATEGIES[schedule]
 
 
 _IN_PROGRAM = ("subs", "dynamic_symbols", "target", "func_name", "cache")

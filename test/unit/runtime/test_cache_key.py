@@ -14,6 +14,7 @@ from runtime_kernels import BM, BN, GEMM_SUBS, ROWS, SPACE, K, M, N, added, gemm
 from wave_mlir.compiler import cache_key, cached, linking
 from wave_mlir.wave.compile import WaveCompileOptions, wave_compile
 from wave_mlir.wave.kernel import WaveKernel
+from wave_mlir.wave.scheduling import SchedulingType
 
 
 def key(kernel: WaveKernel | None = None, **options) -> str:
@@ -33,6 +34,8 @@ FLIPPED: dict[str, dict] = {
     "debug": {"debug": True},
     "use_fast_math": {"use_fast_math": True},
     "use_global_to_shared": {"use_global_to_shared": True},
+    "schedule": {"schedule": SchedulingType.PREFETCH},
+    "multi_buffer_count": {"multi_buffer_count": 2},
 }
 SAME = {"cache"}
 """Options that change nothing of what is made."""
