@@ -56,6 +56,7 @@ lint: $(VENV)/with-test
 # make docs    the reference pages that are generated
 docs: $(VENV)/built
 	@$(PY) tools/pass_docs.py --write
+	@$(PY) tools/barrier_docs.py --write
 	@$(PY) tools/dialect_docs.py --write
 	@$(PY) tools/error_docs.py --write
 
