@@ -8,8 +8,8 @@ in two steps, each exact for every grid; the tests enumerate all grids up to 20 
    many as it has numbers, and these intervals follow each other without a gap from 0 to n.
 2. Groups. Ids are cut in runs of g * C for C columns: run r covers the rows from r * g to min(R, r g + g), s rows.
    Every run but the last has g * C ids for g * C tiles; the last has what is left, R * C - r * g * C = s * C, for as
-   many tiles. In a run, number q goes to row q mod s and column q div s: the digits of q in the mixed radix (s, C), each
-   pair once.
+   many tiles. In a run, number q goes to row q mod s and column q div s: the digits of q in the mixed radix (s, C), so
+   each pair once.
 
 Remaps that users write are checked by enumeration: at compile time where the grid is known, else at each launch.
 """
