@@ -1,11 +1,16 @@
-"""Accumulators of large tiles stay in registers: no spills, and next to no moves between the halves of the file."""
+"""Accumulators of large tiles stay in registers: no spills, and next to no moves between the halves of the file; what
+LLVM could not keep is a warning.
+"""
 
 from __future__ import annotations
+
+import warnings
 
 import pytest
 from gemm_cases import GemmCase, gemm_text
 from wave_mlir import report
-from wave_mlir.compiler import driver
+from wave_mlir.compiler import driver, register_costs
+from wave_mlir.compiler.diagnostics import CompileWarning, Diagnostic
 
 # 256 accumulator registers a lane; with LLVM's own order the first had 300 moves in the loop, the last spilled.
 CASES = (
@@ -18,8 +23,47 @@ CASES = (
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_accumulators_stay(case: GemmCase) -> None:
     assert case.acc_registers == 256
-    (kernel,) = report.analyze(driver.compile_module(gemm_text(case)).isa).kernels
+    compiled = driver.compile_module(gemm_text(case))
+    with pytest.warns(CompileWarning) as caught:
+        isa = compiled.isa
+    (kernel,) = report.analyze(isa).kernels
     assert kernel.hot_loop is not None
     counts = kernel.hot_loop.counts
     assert (kernel.vgpr_spills, kernel.sgpr_spills, kernel.total["scratch"]) == (0, 0, 0)
     assert counts["accvgpr_move"] <= 40, "operand fragments may wait in AGPRs, accumulators may not"
+    assert register_costs.agpr_moves(isa) == {"gemm": counts["accvgpr_move"]}, "counted another way"
+    (warning,) = (w.message for w in caught if isinstance(w.message, CompileWarning))
+    check_notes(case, warning.diagnostic)
+
+
+def check_notes(case: GemmCase, found: Diagnostic) -> None:
+    """What the warning says that values cost, against sizes of the tile."""
+    assert "use more waves or a smaller tile" in found.message and found.location == "-:3:3"
+    notes = [n.message for n in found.notes]
+    assert notes[0] == "256 registers a lane carry values round the loop (accumulators)"
+    bits = {"f16": 16, "bf16": 16, "bf8": 8}[case.dtype]
+    (bm, bn, bk), waves = case.tile, case.waves
+    fragments = (bm // waves[0] + bn // waves[1]) * bk * bits // (64 * 32)
+    loads = (bm + bn) * bk * bits // (64 * 4 * 32)
+    assert f"up to {fragments} registers hold what is read from LDS in a trip (operand fragments)" in notes
+    assert f"up to {loads} registers hold what is loaded from memory in a trip" in notes
+
+
+def test_no_warning_without_reason() -> None:
+    compiled = driver.compile_module(
+        gemm_text(GemmCase("gfx942", "f16", 16, "shared", (64, 64, 32), (2, 2), 64, 64, 64))
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert register_costs.spills(compiled.isa) == register_costs.spills_of_object(compiled.obj) == {"gemm": 0}
+
+
+def test_counts_of_metadata() -> None:
+    """Two kernels, with names and numbers of all lengths that LLVM writes."""
+    long = "k" * 40
+    text = "amdhsa.kernels:\n  - .args: []\n    .name:           a\n    .vgpr_spill_count: 3\n"
+    text += f"  - .args: []\n    .name:           {long}\n    .vgpr_spill_count: 300\n"
+    assert register_costs.spills(text) == {"a": 3, long: 300}
+    packed = b"\xa5.name\xa1a\xb1.vgpr_spill_count\x03" + b"\xa5.name\xd9\x28" + long.encode()
+    assert register_costs.spills_of_object(packed + b"\xb1.vgpr_spill_count\xcd\x01\x2c") == {"a": 3, long: 300}
+    assert register_costs.spills_of_object(packed + b"\xb1.vgpr_spill_count\xcc\xc8")[long] == 200

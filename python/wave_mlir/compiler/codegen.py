@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,7 +17,7 @@ from typing import TypeVar, cast
 from mlir import ir
 from mlir.dialects.builtin import ModuleOp
 
-from . import abi, gpu_prepare, linking, machine, rocdl
+from . import abi, gpu_prepare, linking, machine, register_costs, rocdl
 from .codegen_errors import CodegenError
 from .diagnostics import CompileError, Diagnostic, PassError, location_text
 from .pass_registry import run_passes
@@ -55,6 +55,8 @@ class Generation:
         Raises CompileError.
         """
         self.timings: dict[str, float] = {}
+        self._module = module
+        self._warned = False
         with _located_errors():
             self.target = gpu_prepare.target_of(module, target or "")
         with module.context, ir.Location.unknown():
@@ -81,13 +83,24 @@ class Generation:
     def isa(self) -> str:
         """Assembly text. Raises CompileError."""
         with _located_errors():
-            return self._timed("assembly", self._optimized.assembly)
+            text = self._timed("assembly", self._optimized.assembly)
+        self._warn(register_costs.spills(text), register_costs.agpr_moves(text))
+        return text
+
+    def _warn(self, spills: Mapping[str, int], moves: Mapping[str, int]) -> None:
+        """Warnings about registers that LLVM could not keep, once."""
+        if not self._warned:
+            self._warned = any(spills.values()) or any(moves.values())
+            with self._module.context:
+                register_costs.warn(self._module, self.target, spills, moves)
 
     @cached_property
     def obj(self) -> bytes:
         """Relocatable object. Raises CompileError."""
         with _located_errors():
-            return self._timed("object", self._optimized.object)
+            made = self._timed("object", self._optimized.object)
+        self._warn(register_costs.spills_of_object(made), {})
+        return made
 
     @cached_property
     def hsaco(self) -> bytes:

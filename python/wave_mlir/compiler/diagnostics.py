@@ -104,6 +104,14 @@ class CompileError(Exception):
         super().__init__("\n".join(map(str, self.diagnostics)))
 
 
+class CompileWarning(UserWarning):
+    """Something that the user should know of a compilation that succeeded; given by Python's `warnings`."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        self.diagnostic = diagnostic
+        super().__init__(str(diagnostic))
+
+
 def emit_error(where: Located, message: str, notes: Sequence[tuple[ir.Location, str]] = ()) -> None:
     """Emit an error diagnostic now, and go on (a pass that wants to report several; it must still raise at its end)."""
     _wave.emit_diagnostic(location_of(where), ERROR, message, list(notes))

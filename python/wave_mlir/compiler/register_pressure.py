@@ -26,10 +26,11 @@ def carried_registers(function: ir.Operation) -> int:
     Scalars are left out: counters and offsets of a loop are uniform and live in scalar registers.
     """
     blocks = list(function.regions[0].blocks)[1:]
-    return max((sum(_registers(a.type) for a in block.arguments) for block in blocks), default=0)
+    return max((sum(registers_of(a.type) for a in block.arguments) for block in blocks), default=0)
 
 
-def _registers(kind: ir.Type) -> int:
+def registers_of(kind: ir.Type) -> int:
+    """Vector registers (32 bits a lane) of a vector; 0 of anything else."""
     if not isinstance(kind, ir.VectorType):
         return 0
     element = kind.element_type

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import NoReturn
 
 from wave_mlir import report
 from wave_mlir.compiler import driver, forms, outputs
-from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
+from wave_mlir.compiler.diagnostics import CompileError, CompileWarning, Diagnostic
 from wave_mlir.compiler.pass_options import OptionError, parse_options
 from wave_mlir.passes.pipelines import PipelineOptions
 
@@ -36,7 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit code."""
     options = _parser().parse_args(argv)
     try:
-        return options.command(options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", CompileWarning)
+            warnings.showwarning = _show_warning
+            return options.command(options)
     except CompileError as error:
         for diagnostic in error.diagnostics:
             print(_shortened(diagnostic), file=sys.stderr)
@@ -50,6 +54,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("wave: interrupted", file=sys.stderr)
         return 130
     return 1
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    """On stderr, as errors are."""
+    print(message, file=sys.stderr)
 
 
 def _shortened(diagnostic: Diagnostic) -> Diagnostic:

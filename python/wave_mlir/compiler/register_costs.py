@@ -1,0 +1,182 @@
+"""Which values of a kernel in gpu form cost how many registers, and the warning where LLVM could not keep them.
+
+The costs are of values that the kernel's heaviest loop may need at the same time; how many are needed at once is up to
+LLVM's order, so all but the accumulators are upper bounds.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from mlir import ir
+from mlir.dialects.builtin import ModuleOp
+
+from . import abi, targets
+from .diagnostics import CompileWarning, Diagnostic, location_text
+from .register_pressure import registers_of
+
+_MMA = ("amdgpu.mfma", "amdgpu.scaled_mfma", "amdgpu.wmma")
+_LOADS = ("vector.load", "memref.load", "vector.maskedload", "rocdl.raw.ptr.buffer.load")
+_ACCESSES = (*_LOADS, "vector.store", "memref.store", "vector.maskedstore", "rocdl.raw.ptr.buffer.store",
+             "amdgpu.gather_to_lds", "rocdl.raw.ptr.buffer.load.lds")  # fmt: skip
+_SPILL_TEXT = re.compile(r"\.vgpr_spill_count:\s*(\d+)")
+_NAME_TEXT = re.compile(r"^\s+\.name:\s+(\S+)", re.M)
+# Text of up to 31 bytes with its length in the tag, or of up to 255 with it in a byte; numbers of 7, 8, 16 bits.
+_NAME_BYTES = re.compile(rb"\xa5\.name(?:([\xa0-\xbf])([\w.$]+)|(\xd9.)([\w.$]+))", re.S)
+_SPILL_BYTES = re.compile(rb"\xb1\.vgpr_spill_count([\x00-\x7f]|\xcc.|\xcd..)", re.S)
+
+
+@dataclass
+class Costs:
+    """Registers (32 bits a lane) of a kernel's heaviest loop, or of all of it without a loop, by what they hold.
+
+    carried: values that the loop carries, mostly accumulators. fragments: LDS reads. loads: global loads. addresses:
+    offsets made before the loop. Each has the location of the first such value. matrix: its matrix operations.
+    """
+
+    function: ir.Operation
+    carried: int = 0
+    fragments: int = 0
+    loads: int = 0
+    addresses: int = 0
+    matrix: int = 0
+    where: dict[str, ir.Location] = field(default_factory=dict)
+
+    @staticmethod
+    def of(function: ir.Operation) -> Costs:
+        """The costs of a gpu.func."""
+        loop = max(_loops(function), key=_matrix_ops, default=None)
+        costs = Costs(function)
+        block = (loop or function).regions[0].blocks[0]
+        if loop is not None:
+            vectors = [r for r in loop.results if registers_of(r.type)]
+            costs._add("carried", loop.location, sum(registers_of(r.type) for r in vectors))
+        inside = list(_walk(block))
+        costs.matrix = sum(op.name in _MMA for op in inside)
+        costs._add_values(inside, {r for op in inside for r in op.results})
+        return costs
+
+    def _add_values(self, inside: list[ir.Operation], made: set[ir.Value]) -> None:
+        outside: set[ir.Value] = set()
+        for op in inside:
+            if op.name in _LOADS:
+                kind = "fragments" if "workgroup" in str(op.operands[0].type) else "loads"
+                self._add(kind, op.location, sum(max(1, registers_of(r.type)) for r in op.results))
+            if op.name in _ACCESSES:
+                offsets = [v for v in op.operands if isinstance(v.type, (ir.IndexType, ir.IntegerType))]
+                for value in offsets:
+                    if value not in made and value not in outside and not _is_constant(value):
+                        outside.add(value)
+                        self._add("addresses", value.location, 1)
+
+    def _add(self, kind: str, where: ir.Location, count: int) -> None:
+        if count:
+            setattr(self, kind, getattr(self, kind) + count)
+            self.where.setdefault(kind, where)
+
+    def notes(self) -> list[tuple[ir.Location, str]]:
+        """What each group costs, the dearest first."""
+        words = {
+            "carried": "{} registers a lane carry values round the loop (accumulators)",
+            "fragments": "up to {} registers hold what is read from LDS in a trip (operand fragments)",
+            "loads": "up to {} registers hold what is loaded from memory in a trip",
+            "addresses": "up to {} registers hold offsets made before the loop",
+        }
+        kinds = sorted((k for k in words if getattr(self, k)), key=lambda k: -getattr(self, k))
+        return [(self.where[k], words[k].format(getattr(self, k))) for k in kinds]
+
+    def advice(self, target: targets.Target) -> str:
+        """What to change first."""
+        if self.carried >= target.registers.general // 2:
+            return "use more waves or a smaller tile, which leave a lane fewer accumulators"
+        if self.loads >= max(self.fragments, self.carried):
+            return "use a smaller tile, more waves or fewer stages, which keep fewer loads under way"
+        return "use a smaller tile along the reduced dim, or another schedule, which need fewer operands at once"
+
+
+def warn(
+    module: ir.Module | ModuleOp, target: targets.Target, spilled: Mapping[str, int], moves: Mapping[str, int]
+) -> None:
+    """A CompileWarning for each kernel of a gpu-form module that spills, or moves between register halves in loops."""
+    for function in abi.kernel_functions(module) if any(spilled.values()) or any(moves.values()) else ():
+        name = ir.StringAttr(function.attributes["sym_name"]).value
+        what = []
+        if count := spilled.get(name, 0):
+            what.append(f"spills {count} registers a lane to memory")
+        if count := moves.get(name, 0):
+            what.append(f"moves registers between the halves of the file {count} times in its loops")
+        if what:
+            costs = Costs.of(function)
+            notes = tuple(Diagnostic("note", location_text(where), text) for where, text in costs.notes())
+            text = f"kernel '{name}' {' and '.join(what)}; {costs.advice(target)}"
+            found = Diagnostic("warning", location_text(function.location), text, notes)
+            warnings.warn(CompileWarning(found), stacklevel=2)
+
+
+def spills(isa: str) -> dict[str, int]:
+    """Registers a lane spills, by kernel, from the metadata of assembly text."""
+    start = isa.find("amdhsa.kernels:")
+    found = {}
+    for entry in re.split(r"^  - ", isa[max(0, start) :], flags=re.M)[1:]:
+        name, count = _NAME_TEXT.search(entry), _SPILL_TEXT.search(entry)
+        if name and count:
+            found[name[1].strip("'\"")] = int(count[1])
+    return found
+
+
+def spills_of_object(obj: bytes) -> dict[str, int]:
+    """The same from the metadata (MessagePack) of an object file, whose keys are sorted within a kernel."""
+    names = [(m.end(), m[2] or m[4]) for m in _NAME_BYTES.finditer(obj)]
+    found = {}
+    for match in _SPILL_BYTES.finditer(obj):
+        name = [text for at, text in names if at <= match.start()][-1:]
+        value = match[1][0] if len(match[1]) == 1 else int.from_bytes(match[1][1:], "big")
+        if name:
+            found[name[0].decode()] = value
+    return found
+
+
+_BLOCK = re.compile(r"^(?:\.L\w+:|; %bb)(.*(?:\n\s+;.*)*)", re.M)
+
+
+def agpr_moves(isa: str) -> dict[str, int]:
+    """AGPR moves in loops with matrix instructions, by function. Which blocks are in a loop is in LLVM's comments."""
+    found = {}
+    for part in re.split(r"^\s+\.type\s+", isa, flags=re.M)[1:]:
+        name, _, rest = part.partition(",")
+        blocks = list(_BLOCK.finditer(rest))
+        count = 0
+        for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+            if "Loop" not in block[1]:
+                continue
+            text = rest[block.end() : after.start() if after else None]
+            if "v_mfma" in text:
+                count += text.count("v_accvgpr_")
+        found[name] = count
+    return found
+
+
+def _loops(function: ir.Operation) -> Iterator[ir.Operation]:
+    return (op for op in _walk(function.regions[0].blocks[0]) if op.name in ("scf.for", "scf.while"))
+
+
+def _matrix_ops(loop: ir.Operation) -> tuple[int, int]:
+    """Matrix operations of a loop's own body; of equals the one with more operations."""
+    own = list(loop.regions[0].blocks[0].operations)
+    return sum(op.operation.name in _MMA for op in own), len(own)
+
+
+def _walk(block: ir.Block) -> Iterator[ir.Operation]:
+    for view in block.operations:
+        yield view.operation
+        for region in view.operation.regions:
+            for inner in region:
+                yield from _walk(inner)
+
+
+def _is_constant(value: ir.Value) -> bool:
+    owner = value.owner
+    return isinstance(owner, (ir.Operation, ir.OpView)) and owner.operation.name == "arith.constant"
