@@ -19,7 +19,7 @@ ROWS = [tkw.WorkgroupConstraint(M, 1, 0), tkw.WorkgroupConstraint(N, 64, 1), SHA
 
 @pytest.mark.parametrize("groups", [1, 3, 8])
 def test_persistent_workgroups(groups: int) -> None:
-    """Each workgroup takes row after row, from its own number on in steps of the grid; a constraint on a dim that occurs
+    """Each workgroup takes row after row, from its own number on by the grid; a constraint on a dim that occurs
     nowhere is left out."""
     at_row = tkw.IndexMapping(2, {M: I + ROW, N: J}, {M: I, N: J})
     to_row = tkw.IndexMapping(2, {M: I, N: J}, {M: I + ROW, N: J})

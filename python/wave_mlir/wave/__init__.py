@@ -5,6 +5,7 @@ from wave_mlir.lang.dtypes import i1
 from wave_mlir.lang.mapping import IndexMapping
 from wave_mlir.lang.types import AddressSpace, Memory, Register
 
+from .atomics import atomic_add, atomic_min, scatter_add
 from .compute_ops import (
     apply_expr,
     broadcast,
@@ -87,18 +88,16 @@ from .kernel import WaveKernel, wave
 from .memory_ops import (
     MemoryAccessFlags,
     allocate,
-    atomic_add,
-    atomic_min,
     bounds_check,
     gather_to_shared,
     read,
-    scatter_add,
     write,
 )
 from .regions import conditional, iterate
 from .remap import reordered_workgroups
 from .sync_ops import (
     memory_counter_wait,
+    memory_counter_wait_barrier,
     scheduling_barrier,
     set_wave_prio,
     shared_memory_barrier,
@@ -167,6 +166,7 @@ __all__ = [
     "max",
     "maximum",
     "memory_counter_wait",
+    "memory_counter_wait_barrier",
     "min",
     "minimum",
     "mma",

@@ -107,13 +107,9 @@ class ConstraintWriter:
                 return d.ReorderingConstraintAttr.get(expr(item.reordered_equation), item.workgroup_dim)
             case c.GridConstraint():
                 return d.GridConstraintAttr.get([expr(s) for s in item.sizes])
-            case c.DeviceConstraint():
-                return d.DeviceConstraintAttr.get(
-                    self._dim(item.dim), expr(item.tile_size, exact=True), item.device_dim
-                )
             case c.Assumption():
                 return d.AssumeConstraintAttr.get(expr(item.expr))
-        return None
+        return None  # a DeviceConstraint too: the tensors' one device does the parts of all
 
     def _of_unused_dim(self, item: c.Constraint) -> bool:
         """Whether it divides, for a loop that the kernel lacks, a dim that occurs nowhere and has no value."""

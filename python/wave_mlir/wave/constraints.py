@@ -135,7 +135,10 @@ class GridConstraint:
 
 @dataclass(frozen=True)
 class DeviceConstraint:
-    """`dim` is divided among devices, `tile_size` a device."""
+    """`dim` is divided among devices, `tile_size` a device.
+
+    A launch is on the one device that its tensors are on, and does the parts of all: the result is the same.
+    """
 
     dim: sympy.Symbol
     tile_size: ExprLike | None = None

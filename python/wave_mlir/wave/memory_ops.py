@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from collections.abc import Mapping, Sequence
 
@@ -44,7 +43,7 @@ def _flags(flags: MemoryAccessFlags) -> dict[str, bool]:
     }
 
 
-def _elements(trace: Trace, count: ExprLike | None) -> int | None:
+def elements(trace: Trace, count: ExprLike | None) -> int | None:
     """`elements_per_thread` as a number."""
     if count is None:
         return None
@@ -66,9 +65,10 @@ def _static(trace: Trace, value) -> int | None:
     return value.eval(known) if len(known) == len(values) else None
 
 
-def _as_tuple(values: Dynamic) -> tuple[Value, ...]:
+def as_tuple(values: Dynamic) -> tuple[Value, ...]:
     given = (values,) if isinstance(values, Value) else tuple(values)
-    return tuple(want_value(v, "mapping_dynamic_vals") for v in given)
+    checked = [want_value(v, "mapping_dynamic_vals") for v in given]
+    return tuple(broadcast_to(v, ()) if v.is_scalar else v for v in checked)
 
 
 def _mapping(
@@ -155,6 +155,8 @@ def _own_dims(
 ) -> dict[str, Expr]:
     """Where in a dynamic value the point's element is. Dims that the value lacks may be named, with their iterators."""
     named = {trace.dim(d, "mapping"): e for d, e in places.items()}
+    if value.dims and len(named) == len(value.dims) and not set(named) & set(value.dims):
+        named = dict(zip(value.dims, named.values(), strict=True))  # by dims of the points, one for each of its own
     return {d: trace.expr(e) for d, e in named.items() if d in value.dims or iterators.get(d) != _name_of(e)}
 
 
@@ -208,7 +210,7 @@ def read(
     source_memory = want_memory(memory, "read")
     if _is_positional("read", mapping, source, target):
         mapping, mapping_dynamic_vals = mapping_of(trace, "read", source_memory, target, source)  # type: ignore[arg-type]
-    dynamic = _as_tuple(mapping_dynamic_vals)
+    dynamic = as_tuple(mapping_dynamic_vals)
     attribute, dims, values = None, source_memory.dims, []
     if mapping is not None:
         attribute, dims, values = _mapping(trace, mapping, source_memory, mapping.outputs, mapping.inputs, dynamic)
@@ -221,7 +223,7 @@ def read(
             trace.tile_type(dims, source_memory.dtype),
             mapping=attribute,
             dynamic=values,
-            elements_per_thread=_elements(trace, elements_per_thread),
+            elements_per_thread=elements(trace, elements_per_thread),
             **_flags(flags),
         )
     tagged(result.owner, tag)
@@ -240,13 +242,13 @@ def _bounded(trace: Trace, value: Value, bounds: Mapping[sympy.Symbol, ExprLike]
     return value
 
 
-def _target(
+def target_of(
     what: str, register: Value, memory: MemoryValue, mapping: IndexMapping | None, mapping_dynamic_vals: Dynamic
 ) -> tuple[Value, MemoryValue, MappingAttr | None, list[ir.Value]]:
     """The checked operands of something that stores."""
     trace = current(what)
     value, target = want_value(register, what), want_memory(memory, what)
-    dynamic = _as_tuple(mapping_dynamic_vals)
+    dynamic = as_tuple(mapping_dynamic_vals)
     if value.dtype.mlir != target.dtype.mlir and trace.compat and what == "write":
         value = cast(value, target.dtype)
     if value.dtype.mlir != target.dtype.mlir:
@@ -289,14 +291,14 @@ def write(
     if _is_positional("write", mapping, source, target):
         trace, goal = current("write"), want_memory(memory, "write")
         mapping, mapping_dynamic_vals = mapping_of(trace, "write", goal, source, target)  # type: ignore[arg-type]
-    value, target, attribute, dynamic = _target("write", register, memory, mapping, mapping_dynamic_vals)
+    value, target, attribute, dynamic = target_of("write", register, memory, mapping, mapping_dynamic_vals)
     with location():
         made = builders.write(
             value.ir,
             target.ir,
             mapping=attribute,
             dynamic=dynamic,
-            elements_per_thread=_elements(current(), elements_per_thread),
+            elements_per_thread=elements(current(), elements_per_thread),
             **_flags(flags),
         )
     tagged(made, tag)
@@ -320,135 +322,17 @@ def gather_to_shared(
     if target.ir.type.space != "shared":
         raise source.error(f"gather_to_shared: {target.name} is not in LDS; give a buffer of tkw.allocate")
     value = read(memory, mapping=mapping, mapping_dynamic_vals=mapping_dynamic_vals, flags=flags, tag=tag)
-    value, target, attribute, dynamic = _target("gather_to_shared", value, target, None, ())
+    value, target, attribute, dynamic = target_of("gather_to_shared", value, target, None, ())
     with location():
         made = builders.write(value.ir, target.ir, mapping=attribute, dynamic=dynamic)
         made.operation.attributes[DIRECT] = ir.UnitAttr.get()
     tagged(made, tag)
 
 
-def _atomic(
-    kind: str,
-    lhs: Value,
-    memory: MemoryValue,
-    elements_per_thread: ExprLike | None,
-    mapping: IndexMapping | None,
-    mapping_dynamic_vals: Dynamic,
-) -> Value:
-    name = f"atomic_{kind}"
-    mapping = stored_through(mapping, want_value(lhs, name), want_memory(memory, name))
-    value, target, attribute, dynamic = _target(name, lhs, memory, mapping, mapping_dynamic_vals)
-    with source.location():
-        old = ops.AtomicOp(
-            value.ir.type,
-            ops.AtomicKind[kind.capitalize()],
-            value.ir,
-            target.ir,
-            dynamic,
-            mapping=attribute,
-            elements_per_thread=_elements(current(), elements_per_thread),
-            symbol_values=[],
-        ).result
-    return current().value(old, value.dims, value.dtype)
-
-
-def stored_through(mapping: IndexMapping | None, value: Value, memory: MemoryValue) -> IndexMapping | None:
-    """The mapping of an atomic as that of a write.
-
-    The language writes it as that of a read, the memory's coordinates in `inputs`; that of a write is taken too.
-    """
-    if mapping is None:
-        return None
-    iterators = set(mapping.iterators)
-    reads = all(e in iterators for e in mapping.outputs.values())
-    writes = all(e in iterators for e in mapping.inputs.values())
-    if reads and not (writes and {str(d) for d in mapping.inputs} == set(value.dims) != set(memory.dims)):
-        return dataclasses.replace(mapping, inputs=mapping.outputs, outputs=mapping.inputs)
-    return mapping
-
-
-def atomic_add(
-    lhs: Value,
-    rhs: MemoryValue,
-    elements_per_thread: ExprLike | None = None,
-    mapping: IndexMapping | None = None,
-    mapping_dynamic_vals: Dynamic = (),
-) -> Value:
-    """`rhs += lhs` at each element, indivisibly; what was there before."""
-    return _atomic("add", lhs, rhs, elements_per_thread, mapping, mapping_dynamic_vals)
-
-
-def atomic_min(
-    lhs: Value,
-    rhs: MemoryValue,
-    elements_per_thread: ExprLike | None = None,
-    mapping: IndexMapping | None = None,
-    mapping_dynamic_vals: Dynamic = (),
-) -> Value:
-    """`rhs = min(rhs, lhs)` at each element, indivisibly; what was there before."""
-    return _atomic("min", lhs, rhs, elements_per_thread, mapping, mapping_dynamic_vals)
-
-
-def scatter_add(
-    register_src: Value,
-    register_idx: Value,
-    dim: sympy.Symbol | int,
-    memory: MemoryValue,
-    mapping: IndexMapping | None = None,
-    elements_per_thread: ExprLike | None = None,
-) -> None:
-    """Add each element of `register_src` to memory at its place, with the coordinate along `dim` of `register_idx`.
-
-    `dim`: a dim of the value, or its number.
-    """
-    trace = current("scatter_add")
-    value, positions = want_value(register_src, "scatter_add"), want_value(register_idx, "scatter_add")
-    target = want_memory(memory, "scatter_add")
-    name = _numbered(value, dim) if isinstance(dim, int) else trace.dim(dim, "scatter_add")
-    if name not in value.dims:
-        raise source.error(f"scatter_add: the tile [{', '.join(value.dims)}] has no dim {name}")
-    if not positions.dtype.is_integer or not set(positions.dims) <= set(value.dims):
-        raise source.error(
-            f"scatter_add: positions are integers, one for each element of [{', '.join(value.dims)}]; they are "
-            f"{positions!r}"
-        )
-    given = _by_position(value, name, target) if mapping is None else stored_through(mapping, value, target)
-    value, target, attribute, _ = _target("scatter_add", value, target, given, ())
-    with source.location():
-        ops.ScatterAddOp(
-            value.ir,
-            broadcast_to(positions, value.dims).ir,
-            name,
-            target.ir,
-            mapping=attribute,
-            elements_per_thread=_elements(trace, elements_per_thread),
-            symbol_values=[],
-        )
-
-
-def _by_position(value: Value, dim: str, memory: MemoryValue) -> IndexMapping:
-    """Each dim of the value at its own in memory; the one with positions at the dim of memory that is left."""
-    iterators = {d: IndexMapping.iterator(n) for n, d in enumerate(value.dims)}
-    names = [dim if d not in value.dims else d for d in memory.dims]
-    if sorted(names) != sorted(value.dims):
-        raise source.error(
-            f"scatter_add: a tile [{', '.join(value.dims)}] with positions along {dim} does not fit memory "
-            f"{memory.name} [{', '.join(memory.dims)}]; give a mapping"
-        )
-    coordinates = {extent: iterators[d] for extent, d in zip(memory.type.shape, names, strict=True)}
-    return IndexMapping(len(iterators), {index_symbol(d): i for d, i in iterators.items()}, coordinates)  # type: ignore[arg-type]
-
-
-def _numbered(value: Value, number: int) -> str:
-    if not -len(value.dims) <= number < len(value.dims):
-        raise source.error(f"scatter_add: dim {number} of a tile [{', '.join(value.dims)}]")
-    return value.dims[number]
-
-
 def bounds_check(memory: MemoryValue, mapping: IndexMapping | None = None, mapping_dynamic_vals: Dynamic = ()) -> None:
     """Nothing to do: every access that may leave its memory is masked, and the simulator checks all of them."""
     want_memory(memory, "bounds_check")
-    _as_tuple(mapping_dynamic_vals)
+    as_tuple(mapping_dynamic_vals)
 
 
 def allocate(

@@ -6,14 +6,16 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 
 import sympy
+from mlir import ir
 
-from wave_mlir.dialect import builders
-from wave_mlir.lang.dtypes import index
+from wave_mlir.dialect import Expr, builders
+from wave_mlir.lang.dtypes import i1, index
 from wave_mlir.lang.symbols import ExprLike, is_condition
 
 from . import source
 from .carried_conditions import CarriedCondition, on_carried
-from .elementwise import broadcast_to, without
+from .elementwise import broadcast_to, compare, without
+from .predication import can_run_anywhere, take_apart
 from .trace import Trace, call_body, current, tagged, unpacked, want_value
 from .values import Value
 
@@ -142,14 +144,31 @@ def _conditional(
     trace: Trace, body: Callable, condition: ExprLike | Value, else_return: Value | Sequence[Value] | None
 ) -> Results:
     others = _else_values(else_return)
-    context = builders.conditional(_predicate(trace, condition), else_values=[v.ir for v in others])
-    with source.location(), context as branch:
-        results = call_body(body, others if _takes_values(body) else (), "conditional")
-        if results and not others:
-            raise source.error("conditional: the body returns values; say in else_return what they are elsewhere")
-        results = _matching(results, others, "conditional")
-        branch.yield_(*(r.ir for r in results))
+    decided = _predicate(trace, condition)
+    own = _by_lanes(trace, decided, condition)
+    context = builders.conditional(decided if own is None else own.ir, else_values=[v.ir for v in others])
+    with source.location():
+        with context as branch:
+            results = call_body(body, others if _takes_values(body) else (), "conditional")
+            if results and not others:
+                raise source.error("conditional: the body returns values; say in else_return what they are elsewhere")
+            results = _matching(results, others, "conditional")
+            branch.yield_(*(r.ir for r in results))
+        if own is not None and can_run_anywhere(branch.op.regions[0].blocks[0], own):
+            return unpacked(take_apart(trace, branch.op.operation, own, results, others))
     return unpacked([trace.value(r, v.dims, v.dtype) for r, v in zip(branch.results, others, strict=True)])
+
+
+def _by_lanes(trace: Trace, decided: Expr | ir.Value, condition: ExprLike | Value) -> Value | None:
+    """The condition as a tile of i1 if lanes of a wave decide it differently, else None."""
+    if isinstance(condition, Value):
+        if all(trace.is_unit(d) for d in condition.dims):
+            return None
+        return condition if condition.dtype.kind == "bool" else compare("ne", condition, 0)
+    if not isinstance(decided, Expr) or "lane" not in decided.symbols:
+        return None
+    with source.location():
+        return trace.value(builders.apply_expr(decided, trace.tile_type((), i1)), (), i1)
 
 
 def _takes_values(body: Callable) -> bool:
@@ -157,7 +176,7 @@ def _takes_values(body: Callable) -> bool:
     return isinstance(body, FunctionType) and body.__code__.co_argcount > len(body.__defaults__ or ())
 
 
-def _predicate(trace: Trace, condition: ExprLike | Value):
+def _predicate(trace: Trace, condition: ExprLike | Value) -> Expr | ir.Value:
     """An expression, or the IR value of a condition."""
     if isinstance(condition, Value):
         if condition.dtype.is_float:

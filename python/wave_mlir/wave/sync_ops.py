@@ -24,8 +24,9 @@ def shared_memory_barrier(wait_async_ops: bool = False) -> None:
     _emit("shared_memory_barrier", lambda: ops.SharedMemoryBarrierOp(wait_async=wait_async_ops or None))
 
 
-def shared_memory_barrier_signal(barId: int = 0, tensor_wait: bool = False) -> None:
-    """First half of a split barrier: the wave has done what others wait for, and goes on."""
+def shared_memory_barrier_signal(barId: int = 0, tensor_wait: bool = False, ds_wait: bool = True) -> None:
+    """First half of a split barrier: the wave has done what others wait for, and goes on. Its LDS accesses are always
+    done by then, whatever `ds_wait` says."""
     _emit("shared_memory_barrier_signal", lambda: ops.BarrierSignalOp(barId, wait_async=tensor_wait or None))
 
 
@@ -44,6 +45,14 @@ def memory_counter_wait(
 ) -> None:
     """Waits until at most so many accesses of the wave are outstanding."""
     _emit("memory_counter_wait", lambda: ops.MemoryCounterWaitOp(load=load, store=store, ds=ds, exp=exp))
+
+
+def memory_counter_wait_barrier(
+    load: int | None = None, store: int | None = None, ds: int | None = None, exp: int | None = None
+) -> None:
+    """`memory_counter_wait`, then `workgroup_barrier`."""
+    memory_counter_wait(load, store, ds, exp)
+    workgroup_barrier()
 
 
 def set_wave_prio(priority: int) -> None:
