@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
+from wave_mlir.compiler import lds_traffic
+from wave_mlir.compiler.diagnostics import emit_remark
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lds import aligned, buffers, check_fits
 from wave_mlir.compiler.pass_registry import Pass, option, register_pass
+
+_CONFLICTS = "wave.lds_conflicts"
+"""Attribute of an allocation: the worst conflict degree that wave-swizzle-shared left."""
 
 
 @register_pass("wave-pack-shared", requires="lane", establishes="scheduled")
@@ -17,6 +22,9 @@ class PackShared(Pass):
 
     Fails when the sum exceeds the target's limit; the error lists the buffers with their sizes. Buffers do not share
     bytes, so no barrier is needed because of the packing.
+
+    With `report` a remark at each buffer says its bytes and place, what all waves write and read in one run through
+    the program, and the bank conflicts that wave-swizzle-shared left.
 
     Before:
 
@@ -30,6 +38,7 @@ class PackShared(Pass):
     """
 
     limit: int = option(0, help="LDS bytes a workgroup may have; 0 is the target's limit")
+    report: bool = option(False, help="a remark at each buffer: bytes, reuse, conflicts")
 
     def run(self, module: ir.Module) -> None:
         """Pack the buffers of every kernel of the module."""
@@ -48,3 +57,18 @@ class PackShared(Pass):
             buffer.op.attributes["offset"] = ir.IntegerAttr.get(i64, offset)
             end = offset + buffer.bytes
         check_fits(kernel, info, found, limit)
+        if self.report:
+            _report(view, info)
+
+
+def _report(view: ir.OpView, info: KernelInfo) -> None:
+    packed = buffers(view.operation, info)
+    moved = [[0, 0] for _ in packed]
+    for number, op in lds_traffic.accesses(view, packed):
+        for i, size in enumerate(lds_traffic.bytes_of(op, info)):
+            moved[number][i] += size
+    for buffer, (read, written) in zip(packed, moved, strict=True):
+        degree = None
+        if _CONFLICTS in buffer.op.attributes:
+            degree = ir.IntegerAttr(buffer.op.attributes[_CONFLICTS]).value
+        emit_remark(buffer.op, lds_traffic.summary(buffer, read, written, degree))

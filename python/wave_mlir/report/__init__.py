@@ -8,24 +8,34 @@ from __future__ import annotations
 
 from .assembly import AssemblyError
 from .codeobject import analyze_file, analyze_hsaco
+from .l2 import TileRead
 from .l2 import reuse as l2_reuse
+from .lds_banks import LdsReport
 from .model import LoopModel
 from .render import render_text
+from .render_lds import lds_text
 from .render_model import timeline as timeline_text
 from .statistics import Counts, HotLoop, KernelReport, Report, analyze
 from .svg import timeline as timeline_svg
+from .svg_lds import lds_svg
+from .tile_picture import TilePicture
 
 __all__ = [
     "AssemblyError",
     "Counts",
     "HotLoop",
     "KernelReport",
+    "LdsReport",
     "LoopModel",
     "Report",
+    "TilePicture",
+    "TileRead",
     "analyze",
     "analyze_file",
     "analyze_hsaco",
     "l2_reuse",
+    "lds_svg",
+    "lds_text",
     "render_text",
     "timeline_svg",
     "timeline_text",

@@ -3,7 +3,7 @@
     wave compile FILE.mlir|FILE.py[:KERNEL] [--emit FORM|llvm|isa|obj|hsaco] [-o OUT] [-D M=1024 ...] [--report]
     wave run FILE.mlir|FILE.py[:KERNEL] [-D M=100 ...] [--seed N] [--isa [--order O] [--trace OUT.json]]
     wave run FILE.s|FILE.hsaco [--set M=100 ...] [--seed N] [--order O] [--trace OUT.json]
-    wave report FILE.mlir|FILE.py[:KERNEL]|FILE.s|FILE.hsaco [-D M=1024 ...] [--json] [--timeline] [--svg OUT.svg]
+    wave report FILE.mlir|FILE.py[:KERNEL]|FILE.s|FILE.hsaco [-D M=1024 ...] [--json] [--timeline|--lds] [--svg OUT]
     wave cache list|stats|clear
 
 Errors are located and end with exit code 1, an interrupt with 130; a file is written whole or not at all.

@@ -1,10 +1,11 @@
-"""`wave report`: statistics and the static model of kernels, timelines as text and as a picture."""
+"""`wave report`: statistics and models of kernels, timelines and LDS as text and as pictures."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wave_mlir import report
@@ -21,20 +22,41 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `wave report`, but the input's."""
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--timeline", action="store_true", help="print the modelled timeline of a trip of the hot loop")
-    parser.add_argument("--svg", metavar="OUT.svg", default="", help="write the timeline as a picture (of one kernel)")
+    parser.add_argument(
+        "--lds", action="store_true", help="print who touches which LDS bank in which phase, and where values are"
+    )
+    what = "write the timeline (with --lds: the LDS) of one kernel as a picture"
+    parser.add_argument("--svg", metavar="OUT.svg", default="", help=what)
+
+
+@dataclass
+class _Gathered:
+    """What is known of the kernels; of assembly and code objects only `made`."""
+
+    made: report.Report
+    lds: dict[str, report.LdsReport] = field(default_factory=dict)
+    tiles: dict[str, list[report.TilePicture]] = field(default_factory=dict)
 
 
 def run(options: argparse.Namespace, compile_input: CompileInput) -> int:
     """Print what the options ask for; returns the exit code. Raises CompileError, AssemblyError and OSError."""
-    made = _analyze(options, compile_input)
+    gathered = _gather(options, compile_input)
+    if options.lds and not gathered.lds:
+        message = "--lds needs a kernel as a tile program, which has its layouts and LDS accesses"
+        raise CompileError([Diagnostic("error", options.file, message)])
+    picture = _picture(options, gathered) if options.svg else ""
     if options.json:
-        print(json.dumps(made.to_json(), indent=2))
+        print(json.dumps(_json(options, gathered), indent=2))
+    elif options.lds:
+        texts = [report.lds_text(found, gathered.tiles[name]) for name, found in gathered.lds.items()]
+        print("\n".join(texts), end="")
     elif options.timeline:
-        print("\n".join(f"{kernel.name}: {report.timeline_text(_model(kernel))}" for kernel in made.kernels), end="")
+        kernels = gathered.made.kernels
+        print("\n".join(f"{kernel.name}: {report.timeline_text(_model(kernel))}" for kernel in kernels), end="")
     elif not options.svg:
-        print(report.render_text(made), end="")
-    if options.svg:
-        outputs.write_atomically({options.svg: _picture(options, made)})
+        print(report.render_text(gathered.made), end="")
+    if picture:
+        outputs.write_atomically({options.svg: picture})
     return 0
 
 
@@ -44,35 +66,49 @@ def statistics(isa: str, as_json: bool) -> str:
     return json.dumps(made.to_json(), indent=2) + "\n" if as_json else report.render_text(made)
 
 
-def _analyze(options: argparse.Namespace, compile_input: CompileInput) -> report.Report:
+def _json(options: argparse.Namespace, gathered: _Gathered) -> dict[str, object]:
+    data = gathered.made.to_json()
+    return data | {"lds": [found.to_json() for found in gathered.lds.values()]} if options.lds else data
+
+
+def _gather(options: argparse.Namespace, compile_input: CompileInput) -> _Gathered:
     if Path(options.file).suffix == ".mlir" or wave_python.is_python(options.file):
-        made = report.analyze(compile_input(options, "gpu").isa)
-        _add_traffic(made, options, compile_input)
-        return made
+        return _compiled(options, compile_input)
     made = report.analyze_file(options.file)
     if options.kernel:
         made.kernels = [k for k in made.kernels if k.name == options.kernel]
         if not made.kernels:
             raise report.AssemblyError(f"no kernel '{options.kernel}'")
-    return made
+    return _Gathered(made)
 
 
-def _add_traffic(made: report.Report, options: argparse.Namespace, compile_input: CompileInput) -> None:
-    """The model of L2 of kernels that are there as tile programs."""
-    from . import wave_traffic
+def _compiled(options: argparse.Namespace, compile_input: CompileInput) -> _Gathered:
+    """Compile in steps, and read from each form what it tells."""
+    from . import wave_lds, wave_traffic
 
     try:
         placed = compile_input(options, "placed").module
-    except CompileError:  # it compiles to machine code: it is in a later form
-        return
+    except CompileError:  # either wrong, as will be seen, or in a later form
+        return _Gathered(report.analyze(compile_input(options, "gpu").isa))
     with placed.context:
-        reads = wave_traffic.reads_of(placed)
+        reads, tiles = wave_traffic.reads_of(placed), wave_lds.pictures(placed)
+    scheduled = driver.compile_module(placed, until="scheduled", options=options.options).module
+    with scheduled.context:
+        found = wave_lds.reports(scheduled)
+    made = report.analyze(driver.compile_module(scheduled, options=options.options).isa)
     for kernel in made.kernels:
-        if kernel.occupancy and kernel.target in targets.names():
-            table = targets.get(kernel.target)
-            waves = -(-kernel.threads // table.wave_size)
-            resident = kernel.occupancy * table.simds_per_compute_unit // waves
-            kernel.l2 = report.l2_reuse(reads.get(kernel.name, []), table, resident)
+        if kernel.name in found:
+            kernel.lds_clocks = found[kernel.name].clocks()
+        _add_reuse(kernel, reads.get(kernel.name, []))
+    return _Gathered(made, found, tiles)
+
+
+def _add_reuse(kernel: report.KernelReport, reads: list[report.TileRead]) -> None:
+    """The model of L2."""
+    if kernel.occupancy and kernel.target in targets.names():
+        table = targets.get(kernel.target)
+        waves = -(-kernel.threads // table.wave_size)
+        kernel.l2 = report.l2_reuse(reads, table, kernel.occupancy * table.simds_per_compute_unit // waves)
 
 
 def _model(kernel: report.KernelReport) -> report.LoopModel:
@@ -82,10 +118,12 @@ def _model(kernel: report.KernelReport) -> report.LoopModel:
     return kernel.model
 
 
-def _picture(options: argparse.Namespace, made: report.Report) -> str:
-    if len(made.kernels) != 1:
-        names = ", ".join(k.name for k in made.kernels)
+def _picture(options: argparse.Namespace, gathered: _Gathered) -> str:
+    if len(gathered.made.kernels) != 1:
+        names = ", ".join(k.name for k in gathered.made.kernels)
         message = f"--svg shows one kernel; choose one with --kernel: {names}"
         raise CompileError([Diagnostic("error", options.file, message)])
-    (kernel,) = made.kernels
+    (kernel,) = gathered.made.kernels
+    if options.lds:
+        return report.lds_svg(gathered.lds[kernel.name], gathered.tiles[kernel.name])
     return report.timeline_svg(_model(kernel), f"{kernel.name} ({kernel.target})")
