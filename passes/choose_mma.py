@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from mlir import ir
 from wave_mlir.compiler.kernel_info import KernelInfo
-from wave_mlir.compiler.mma_shape import TRANSPOSED, kind_of, operands, shape_of
+from wave_mlir.compiler.lane_access import element_bits
+from wave_mlir.compiler.mma_shape import COLUMNS, TRANSPOSED, MmaShape, kind_of, operands, shape_of
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, option, register_pass
 from wave_mlir.compiler.tile_ir import ELEMENTWISE, body_of, kernels, walk
 from wave_mlir.dialect import MemoryType
@@ -23,7 +24,9 @@ class ChooseMma(Pass):
 
     A lane of an accumulator holds consecutive rows of one column. Where it only goes, through loops and
     elementwise ops, to writes of memories in which the columns are contiguous, lhs and rhs change places in the
-    instruction (`wave.transposed`): then the lane holds consecutive columns of a row and stores them at once.
+    instruction (`wave.transposed`): then the lane holds consecutive columns of a row and stores them at once. Where
+    these are elements of 16 or 8 bits, neighbouring columns belong to 2 or 4 instructions in turn (`wave.columns`), so
+    that a lane still has 16 consecutive bytes.
 
     Before:
 
@@ -48,9 +51,7 @@ class ChooseMma(Pass):
             if self.widen:
                 _widen(info, mmas)
             if self.transpose:
-                for op in mmas:
-                    if _only_written(op, shape_of(op, info).col):
-                        op.attributes[TRANSPOSED] = ir.UnitAttr.get()
+                _transpose(info, mmas)
 
 
 # --- K -------------------------------------------------------------------------------------------
@@ -98,10 +99,50 @@ def _is_contiguous(access: ir.Operation, dim: str) -> bool:
 
 
 # --- accumulators --------------------------------------------------------------------------------
-def _only_written(op: ir.Operation, column: str) -> bool:
-    """Whether all that comes of an MMA's result is written where `column` is contiguous, and something is."""
+STORE_BITS = 128
+"""What a lane stores at once, at most."""
+
+
+def _transpose(info: KernelInfo, mmas: list[ir.Operation]) -> None:
+    columns: dict[ir.Operation, int] = {}
+    for op in mmas:
+        shape = shape_of(op, info)
+        bits = _bits_written(op, shape.col)
+        if bits is not None:
+            op.attributes[TRANSPOSED] = ir.UnitAttr.get()
+            columns[op] = _columns(info, op, shape, bits)
+    left = len(columns) + 1
+    while len(columns) < left:  # rhs must be wanted so by all that use it
+        left = len(columns)
+        columns = {op: n for op, n in columns.items() if n > 1 and _rhs_serves(op, n, columns)}
+    for op, number in columns.items():
+        op.attributes[COLUMNS] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+
+
+def _columns(info: KernelInfo, op: ir.Operation, shape: MmaShape, bits: int) -> int:
+    """How many instructions' columns make one wide store of elements of `bits` bits."""
+    kind = kind_of(info, op)
+    consecutive = next((d.extent for d in kind.acc.reg if d.dim == "col" and d.stride == 1), 1)
+    copies, rest = divmod(info.wave_extent(shape.col), kind.n)
+    wanted = max(1, STORE_BITS // (bits * consecutive))
+    while not rest and wanted > 1 and copies % wanted:
+        wanted //= 2
+    return 1 if rest else wanted
+
+
+def _rhs_serves(op: ir.Operation, number: int, columns: dict[ir.Operation, int]) -> bool:
+    """Whether rhs is a read that serves only MMAs, as rhs, with the columns so interleaved."""
+    rhs = operands(op)[1]
+    if not _is_read(rhs):
+        return False
+    return all(columns.get(use.owner.operation) == number and use.operand_number == 1 for use in rhs.uses)
+
+
+def _bits_written(op: ir.Operation, column: str) -> int | None:
+    """The bits of the smallest elements written of an MMA's result, where all that comes of it is written and `column`
+    is contiguous there; else None."""
     seen: set[ir.Value] = set()
-    work, writes = [op.results[0]], 0
+    work, bits = [op.results[0]], 0
     while work:
         value = work.pop()
         if value in seen:
@@ -111,14 +152,15 @@ def _only_written(op: ir.Operation, column: str) -> bool:
             user = use.owner.operation
             if user.name == "wave.write" and use.operand_number == 0:
                 if not _is_contiguous(user, column):
-                    return False
-                writes += 1
+                    return None
+                written = element_bits(MemoryType(user.operands[1].type).element_type)
+                bits = min(bits or written, written)
                 continue
             followed = _follow(user, value, use.operand_number)
             if followed is None:
-                return False
+                return None
             work += followed
-    return writes > 0
+    return bits or None
 
 
 def _follow(user: ir.Operation, value: ir.Value, number: int) -> list[ir.Value] | None:

@@ -19,8 +19,8 @@ from wave_mlir.dialect import Expr, MemoryType
 class SwizzleShared(Pass):
     """Choose for each LDS buffer where its elements live, by the bank conflicts of all its accesses.
 
-    The 16-byte chunks of a row change places by XOR with the number of the row; where that does not help, rows are
-    padded by a chunk, if LDS has room. Conflicts are counted exactly for the phases in which the target serves the
+    The 16-byte chunks of a row change places by XOR with the number of the row; rows shorter than all banks are taken
+    together for that where it helps; where neither does, rows are padded by a chunk, if LDS has room. Conflicts are counted exactly for the phases in which the target serves the
     lanes. Reads and writes get the same new indices. `wave.lds_conflicts` on the allocation says the worst degree
     that is left (1: none).
 
@@ -50,7 +50,7 @@ class _Chooser:
         self.info = info
         self.found = [b for b in (buffer_of(info, op) for op in allocations(kernel) if _is_shared(op)) if b is not None]
         self.spare = info.target.lds_bytes - sum(b.bytes + 15 for b in buffers(kernel, info))
-        self._moved: dict[tuple[RowLayout, Expr, Expr], Expr] = {}
+        self._moved: dict[tuple[RowLayout, Expr, Expr, Expr, int], tuple[Expr, Expr]] = {}
 
     def run(self) -> None:
         i64 = ir.IntegerType.get_signless(64)
@@ -71,12 +71,20 @@ class _Chooser:
         for op in buffer.accesses:
             index = index_of(op, self.info)
             row = row_of(index, buffer.extents).simplify(self.info.facts)
-            key = (layout, row, index[-1])
+            key = (layout, row, index[-2], index[-1], buffer.columns)
             if key not in self._moved:
-                self._moved[key] = layout.column(row, index[-1]).simplify(self.info.facts)
-            op.attributes["index"] = ir.ArrayAttr.get([*index[:-1], self._moved[key]])
+                self._moved[key] = self._place(layout, *key[1:])
+            op.attributes["index"] = ir.ArrayAttr.get([*index[:-2], *self._moved[key]])
         for op in buffer.copies:
             exchange(self.info, op, layout, buffer.extents)
+
+    def _place(self, layout: RowLayout, row: Expr, last: Expr, column: Expr, columns: int) -> tuple[Expr, Expr]:
+        """The new last two coordinates: `row` counts rows through all dims, `last` those of the last but one."""
+        facts = self.info.facts
+        new_row, new_column = layout.place(row, column, columns)
+        if layout.fold > 1:  # rows that fold are of the last but one dim, whose extent the fold divides
+            last = last // layout.fold * layout.fold + new_row % layout.fold
+        return last.simplify(facts), new_column.simplify(facts)
 
     def _pad(self, buffer: Buffer, pad: int) -> None:
         strides, size = [Expr.constant(1)], buffer.columns + pad

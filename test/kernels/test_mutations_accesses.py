@@ -348,7 +348,7 @@ def _scalar_counts(coordinates, conditions, lane, scalar, size, facts):
     return tuple(c for c in found if c.simplify(facts) != inside)
 
 
-def _padded_always(buffer, spare):
+def _padded_always(info, buffer, spare):
     return [lds_swizzle.RowLayout(8, pad=8)]
 
 

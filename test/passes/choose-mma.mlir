@@ -1,9 +1,9 @@
 // RUN: wave-opt %s --wave-choose-mma --split-input-file | FileCheck %s
 
 // Operands read for the MMA, K contiguous: K is widened. A result that only goes to a write with contiguous columns,
-// through the loop and elementwise ops: transposed.
+// through the loop and elementwise ops: transposed; two columns in two instructions make 16 bytes of f16.
 // CHECK-LABEL: @gemm(
-// CHECK:         wave.mma {{.*}} kind f32_16x16x32_k8_f16{{.*}} {wave.transposed}
+// CHECK:         wave.mma {{.*}} kind f32_16x16x32_k8_f16{{.*}} {wave.columns = 2 : i64, wave.transposed}
 module attributes {wave.form = "typed", wave.target = "gfx942"} {
   wave.kernel @gemm(%a: !wave.memory<[M, K], f16, shared>, %b: !wave.memory<[N, K], f16, shared>,
                     %c: !wave.memory<[M, N], f16, global>)

@@ -59,3 +59,17 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Rows of 64 bytes, of which a read takes every other one: two rows count as one, of eight chunks, which go to both rows.
+// CHECK-LABEL: @folded(
+// CHECK:         wave.allocate {wave.lds_conflicts = 1 : i64}
+// CHECK:         wave.read %{{.*}} index [lane mod 16 * 2 + lane floordiv 4 mod 2, (lane floordiv 16 xor lane mod 4) * 8]
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @folded() symbols {} dynamic [] constraints [#wave.hardware<threads_per_wave = 64>] {
+    %a = wave.allocate : !wave.memory<[64, 32], f16, shared>
+    %x = wave.read %a index [lane mod 16 * 2, lane floordiv 16 * 8] : !wave.memory<[64, 32], f16, shared> -> vector<8xf16>
+    wave.return
+  }
+}

@@ -28,18 +28,20 @@ module attributes {{wave.form = "lane", wave.target = "{target}"}} {{
 @settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from([4, 8, 16]), st.sampled_from([2, 4, 8, 16]), st.sampled_from([1, 2, 4, 8]), st.integers(1, 3),
-    st.sampled_from([0, 8]),
+    st.sampled_from([0, 8]), st.sampled_from([1, 2, 4]),
 )  # fmt: skip
-def test_bijection(chunk: int, phases: int, rows: int, groups: int, pad: int) -> None:
-    """Each element of a row has a place of its own in it, and chunks stay whole."""
+def test_bijection(chunk: int, phases: int, rows: int, groups: int, pad: int, fold: int) -> None:
+    """Each element of a row (of `fold` rows that count as one) has a place of its own in it, and chunks stay whole."""
+    fold = min(fold, phases)
     with driver.parse("module {}").context:
-        layout = RowLayout(chunk, phases, rows, pad)
-        columns = groups * phases * chunk
-        place = layout.column(Expr.symbol("r"), Expr.symbol("c"))
+        layout = RowLayout(chunk, phases, rows, pad, fold)
+        columns = groups * phases * chunk // fold
         row, column = np.meshgrid(np.arange(40), np.arange(columns), indexing="ij")
-        found = place.eval_numpy({"r": row, "c": column})
-        assert (np.sort(found, axis=1) == np.arange(columns)).all()
-        assert (found % chunk == column % chunk).all()
+        places = [np.broadcast_to(e.eval_numpy({"r": row, "c": column}), row.shape)
+                  for e in layout.place(Expr.symbol("r"), Expr.symbol("c"), columns)]  # fmt: skip
+        assert (places[0] // fold == row // fold).all() and (places[1] % chunk == column % chunk).all()
+        found = (places[0] % fold * columns + places[1]).reshape(40 // fold, -1)
+        assert (np.sort(found, axis=1) == np.arange(fold * columns)).all()
 
 
 @pytest.mark.parametrize("target", ["gfx942", "gfx950"])

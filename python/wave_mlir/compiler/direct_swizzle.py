@@ -33,6 +33,8 @@ class Exchange(Protocol):
     def phases(self) -> int: ...
     @property
     def rows(self) -> int: ...
+    @property
+    def fold(self) -> int: ...
 
 
 def _start(info: KernelInfo, copy: ir.Operation, extents: Sequence[int]) -> Expr:
@@ -47,10 +49,10 @@ def _start(info: KernelInfo, copy: ir.Operation, extents: Sequence[int]) -> Expr
 def span_of(info: KernelInfo, copy: ir.Operation, extents: Sequence[int]) -> int:
     """Elements of the stretches that a wave's copy is made of, each at a multiple of itself; 0 where it has no start.
 
-    A divisor of the row, of what a wave writes, and of where it starts.
+    A divisor of what a wave writes and of where it starts.
     """
     start = _start(info, copy, extents)
-    whole = gcd(extents[-1], copy.attributes["elements"].value * info.wave_size)
+    whole = copy.attributes["elements"].value * info.wave_size
     return whole if start.constant_value == 0 else gcd(whole, start.divisor(info.facts))
 
 
@@ -104,7 +106,7 @@ def exchange(info: KernelInfo, copy: ir.Operation, layout: Exchange, extents: Se
     group = lanes * layout.phases
     facts = info.facts.extended({_HIGH: (0, info.wave_size // group - 1), _LOW: (0, group - 1)}, {}, [])
     high = Expr.symbol(_HIGH)
-    row = (_start(info, copy, extents) + high * (group * width)) // extents[-1]
+    row = (_start(info, copy, extents) + high * (group * width)) // (extents[-1] * layout.fold)
     phase = (row // layout.rows % layout.phases).simplify(facts)
     lane, size = Expr.symbol("lane"), Expr.constant(group)
     swap = _Swap(facts, high * group + Expr.symbol(_LOW), {

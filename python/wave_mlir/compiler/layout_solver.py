@@ -20,8 +20,8 @@ from .bitcasts import bits_of, check_dims, is_repacking, repacked
 from .diagnostics import PassError
 from .dot_layout import dot_spec
 from .kernel_info import KernelInfo
-from .layout_spec import MmaSpecs, Spec, access_spec, make, mma_specs
-from .mma_shape import kind_of, operands, scales, shape_of
+from .layout_spec import MmaSpecs, Spec, access_spec, in_order, make, mma_specs
+from .mma_shape import interleaved_columns, kind_of, operands, scales, shape_of
 from .symbol_scope import dynamic_values
 from .tile_ir import ELEMENTWISE, body_of, bound_values, segments, tile_dims
 
@@ -206,6 +206,10 @@ class LayoutSolver:
             self._tie([value, *groups[1 if op.name == "wave.read" else 2]])
         if op.name == "wave.atomic":
             self._tie([value, *op.results])
+        if op.name == "wave.write" and not dynamic_values(op) and not any(tile_dims(v.type) for v in bound_values(op).values()):
+            last = contiguous_dim(op, value, memory)
+            if last is not None:
+                self.requirements.append(Requirement(op, 0, value, lambda spec: in_order(spec, last)))
         for dynamic in dynamic_values(op):
             self._follows(op, dynamic, value)
         elements = op.attributes["elements_per_thread"].value if "elements_per_thread" in op.attributes else None
@@ -220,7 +224,9 @@ class LayoutSolver:
             lhs_scale, rhs_scale = scales(op)
             own = {*shape.rows, *shape.cols, *shape.batch, shape.row, shape.col}
             scale_dims = tuple(next(d for d in v.type.dims if d not in own) for v in (lhs_scale, rhs_scale))
-        specs = self.mma[op.results[0]] = mma_specs(self.info, shape, kind, scale_dims)  # type: ignore[arg-type]
+        columns = interleaved_columns(op)
+        specs = mma_specs(self.info, shape, kind, scale_dims, columns)  # type: ignore[arg-type]
+        self.mma[op.results[0]] = specs
         _, _, acc = operands(op)
         self._tie([acc, op.results[0]])
         self._seed(0, acc, lambda: specs.acc)

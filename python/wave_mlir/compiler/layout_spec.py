@@ -170,14 +170,28 @@ class MmaSpecs:
     rhs_scale: Spec | None = None
 
 
-def mma_specs(info: KernelInfo, shape: MmaShape, kind: MmaKind, scale_dims: tuple[str, str] | None = None) -> MmaSpecs:
-    """The layouts that an MMA of this kind fixes. `scale_dims`: the dims of the scales in place of K."""
+def mma_specs(
+    info: KernelInfo,
+    shape: MmaShape,
+    kind: MmaKind,
+    scale_dims: tuple[str, str] | None = None,
+    columns: int = 1,
+) -> MmaSpecs:
+    """The layouts that an MMA of this kind fixes. `scale_dims`: the dims of the scales in place of K.
+
+    columns: how many neighbouring columns are in as many instructions; it divides the number of these.
+    """
 
     def spec(fragment: Fragment, roles: dict[str, str], extra: Sequence[str], steps: dict[str, int]) -> Spec:
         reg: list[Digit] = [(d.extent, roles[d.dim] if d.dim else None, d.stride) for d in fragment.reg]
         lane: list[Digit] = [(d.extent, roles[d.dim] if d.dim else None, d.stride) for d in fragment.lane]
         for role, step in steps.items():
-            reg.append((-(-info.wave_extent(roles[role]) // step), roles[role], step))
+            dim, copies = roles[role], -(-info.wave_extent(roles[role]) // step)
+            if role == "col" and columns > 1:
+                reg, lane = (_spread(digits, dim, columns) for digits in (reg, lane))
+                reg.append((columns, dim, 1))
+                copies, step = copies // columns, step * columns
+            reg.append((copies, dim, step))
         reg += [(info.wave_extent(d), d, 1) for d in extra]
         return finish(info, [*(roles[role] for role in steps), *extra], reg, lane)
 
@@ -199,6 +213,25 @@ def mma_specs(info: KernelInfo, shape: MmaShape, kind: MmaKind, scale_dims: tupl
         lhs(kind.lhs_scale, scale_dims[0], kind.lhs_scale.extent("k")),
         rhs(kind.rhs_scale, scale_dims[1], kind.rhs_scale.extent("k")),
     )  # fmt: skip
+
+
+def _spread(digits: Sequence[Digit], dim: str, by: int) -> list[Digit]:
+    """Digits whose steps along a dim are so many times as wide."""
+    return [(n, d, s * by if d == dim else s) for n, d, s in digits]
+
+
+def in_order(spec: Spec, dim: str) -> Spec:
+    """The layout with the registers of a lane renamed so that neighbours along `dim` are neighbours, if that gives
+    longer runs of these."""
+    own = sorted((digit for digit in spec.reg if digit[1] == dim), key=lambda digit: digit[2])
+    others = [digit for digit in spec.reg if digit[1] != dim]
+    ordered = make(dict(spec.extents), [*own, *others], spec.lane, spec.waves, dict(spec.clip))
+    return ordered if _run(ordered, dim) > _run(spec, dim) else spec
+
+
+def _run(spec: Spec, dim: str) -> int:
+    """Elements along a dim that follow one another in the first registers."""
+    return spec.reg[0][0] if spec.reg and spec.reg[0][1:] == (dim, 1) else 1
 
 
 # --- values that no MMA shapes ---

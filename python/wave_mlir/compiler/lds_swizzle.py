@@ -28,24 +28,32 @@ CHUNK_BYTES = 16
 class RowLayout:
     """Chunk c of row r is at chunk `c xor (r floordiv rows mod phases)`; rows are `pad` elements longer than they are.
 
-    phases 1: no exchange. All but `rows` and `phases` count elements.
+    phases 1: no exchange. fold: so many rows count as one row here, so that short rows share all banks. `chunk` and
+    `pad` count elements.
     """
 
     chunk: int
     phases: int = 1
     rows: int = 1
     pad: int = 0
+    fold: int = 1
 
-    def column(self, row: Expr, column: Expr) -> Expr:
-        """The column at which an element is found."""
+    def place(self, row: Expr, column: Expr, columns: int) -> tuple[Expr, Expr]:
+        """The row and column at which an element is found; rows have `columns` elements."""
         if self.phases == 1:
-            return column
-        moved = (column // self.chunk) ^ (row // self.rows % self.phases)
-        return moved * self.chunk + column % self.chunk
+            return row, column
+        if self.fold > 1:
+            column = row % self.fold * columns + column
+        folded = row // self.fold
+        moved = ((column // self.chunk) ^ (folded // self.rows % self.phases)) * self.chunk + column % self.chunk
+        if self.fold == 1:
+            return row, moved
+        return folded * self.fold + moved // columns, moved % columns
 
     def __str__(self) -> str:
         if self.phases > 1:
-            return f"chunks of {self.chunk}, {self.phases} phases of {self.rows} rows"
+            rows = f" of {self.fold} each" if self.fold > 1 else ""
+            return f"chunks of {self.chunk}, {self.phases} phases of {self.rows} rows{rows}"
         return f"{self.pad} elements of padding" if self.pad else "as it is"
 
 
@@ -123,11 +131,24 @@ def candidates(info: KernelInfo, buffer: Buffer, spare_bytes: int) -> list[RowLa
     for phases in (8, 4, 16, 2):
         if buffer.columns % (phases * chunk) == 0:
             found += [RowLayout(chunk, phases, rows) for rows in (1, 2, 4, 8)]
+    for phases, fold in _folds(info, buffer, chunk):
+        found += [RowLayout(chunk, phases, rows, fold=fold) for rows in (1, 2, 4)]
     if buffer.copies:
         return [layout for layout in found if _may_exchange(info, buffer, layout)]
     rows = int(np.prod(buffer.extents[:-1]))
     if rows * chunk * buffer.element_bytes <= spare_bytes:
         found.append(RowLayout(chunk, pad=chunk))
+    return found
+
+
+def _folds(info: KernelInfo, buffer: Buffer, chunk: int) -> list[tuple[int, int]]:
+    """(phases, rows that count as one) for rows that are shorter than all banks."""
+    found = []
+    for banks in (32, info.target.lds_banks):
+        fold, rest = divmod(banks * 4, buffer.columns * buffer.element_bytes)
+        if rest or fold < 2 or buffer.extents[-2] % fold:
+            continue
+        found += [(p, fold) for p in (8, 16) if fold * buffer.columns % (p * chunk) == 0 and (p, fold) not in found]
     return found
 
 
@@ -152,8 +173,8 @@ def clocks(info: KernelInfo, buffer: Buffer, layout: RowLayout) -> tuple[int, in
 def degrees(info: KernelInfo, buffer: Buffer, layout: RowLayout, pattern: Pattern) -> list[int]:
     """The conflict degree of each phase of an access, of all waves; none where it depends on values in registers."""
     lanes = np.arange(info.wave_size, dtype=np.int64)
-    stride = buffer.columns + layout.pad
-    place = (pattern.row * stride + layout.column(pattern.row, pattern.column)).simplify(info.facts)
+    row, column = layout.place(pattern.row, pattern.column, buffer.columns)
+    place = (row * (buffer.columns + layout.pad) + column).simplify(info.facts)
     varying = {"lane", "wave.x", "wave.y", "wave.z"}
     if any(not s.startswith(("wg.", "iv.")) and s not in varying for s in place.symbols):
         return []

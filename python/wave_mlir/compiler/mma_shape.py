@@ -15,6 +15,15 @@ TRANSPOSED = "wave.transposed"
 """Attribute of an MMA whose instruction takes rhs before lhs, so that a lane's accumulator runs along the columns."""
 
 
+COLUMNS = "wave.columns"
+"""Attribute of an MMA: so many neighbouring columns belong to as many instructions, in turn (default 1)."""
+
+
+def interleaved_columns(op: ir.Operation) -> int:
+    """In how many instructions neighbouring columns of an MMA are: column c is in instruction c mod this."""
+    return ir.IntegerAttr(op.attributes[COLUMNS]).value if COLUMNS in op.attributes else 1
+
+
 @dataclass(frozen=True)
 class MmaShape:
     """Dims of an MMA by role, each list in the order of the operand it is from.

@@ -9,7 +9,7 @@ from wave_mlir.compiler.form_verifiers.typed import check_bound, check_tiles
 from wave_mlir.compiler.forms import form_verifier
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.layout_spec import mma_specs, of_layout
-from wave_mlir.compiler.mma_shape import kind_of, operands, shape_of
+from wave_mlir.compiler.mma_shape import interleaved_columns, kind_of, operands, shape_of
 from wave_mlir.compiler.tile_ir import body_of, kernels, walk
 from wave_mlir.dialect import TileType
 
@@ -55,7 +55,7 @@ def _check_at(op: ir.Operation) -> None:
 
 def _check_mma(info: KernelInfo, op: ir.Operation) -> None:
     """Operands lie where the instruction wants them."""
-    specs = mma_specs(info, shape_of(op, info), kind_of(info, op))
+    specs = mma_specs(info, shape_of(op, info), kind_of(info, op), columns=interleaved_columns(op))
     for value, spec, what in zip(operands(op), (specs.lhs, specs.rhs, specs.acc), ("lhs", "rhs", "acc"), strict=True):
         if of_layout(value.type.layout) != spec:
             needed = spec.attribute(value.type.dims)

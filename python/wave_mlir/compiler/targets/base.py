@@ -8,6 +8,8 @@ from difflib import get_close_matches
 
 from .mma import DTYPE_BITS, F8_FLAVORS, MmaKind, flavor_of
 
+_WIDE_BITS = 128  # the widest access of a lane
+
 ASSUMED = "assumed"
 
 
@@ -196,15 +198,21 @@ class Target:
         raise TargetError(self._no_such_kind(name))
 
     def widened_mma(self, kind: MmaKind) -> MmaKind | None:
-        """The virtual kind of twice the K of `kind`, of which a lane reads 16 bytes at once; None if there is none."""
+        """The kind of a multiple of the K of `kind`, of which a lane reads 16 bytes at once; None if there is none.
+
+        It is virtual, but where an instruction has the layout of one.
+        """
 
         def what(k: MmaKind, count: int) -> tuple[object, ...]:
             return (k.m, k.n, k.k * count, k.operand_type, k.lhs_dtype, k.rhs_dtype, k.acc_dtype)
 
         if kind.variant:
             return None
-        wanted = what(kind, 2)
-        return next((k for k in self.kinds if k.variant in ("k8", "k16") and what(k, 1) == wanted), None)
+        times, rest = divmod(_WIDE_BITS // DTYPE_BITS[kind.lhs_dtype], kind.lhs.elements)
+        wanted, name = what(kind, times), f"k{times * kind.lhs.elements}"
+        if rest or times < 2:
+            return None
+        return next((k for k in self.kinds if k.variant == name and what(k, 1) == wanted), None)
 
     def default_mma(self, dtype: str, k: int | None = None) -> MmaKind:
         """The kind to use for operands of `dtype` when the user names none.

@@ -14,6 +14,11 @@ _ENDS = {"f16": "f16", "bf16": "bf16_1k"}
 _KINDS_16 = {t: dense(16, 16, t, 32, mnemonic=f"v_mfma_f32_16x16x16{end}") for t, end in _ENDS.items()}
 _KINDS_32 = {t: dense(32, 8, t, 64, mnemonic=f"v_mfma_f32_32x32x8{end}") for t, end in _ENDS.items()}
 
+_F32 = [
+    dense(16, 4, "f32", 32, mnemonic="v_mfma_f32_16x16x4f32"),
+    dense(32, 2, "f32", 64, mnemonic="v_mfma_f32_32x32x2f32"),
+]
+
 _KINDS = (
     *_KINDS_16.values(), *_KINDS_32.values(),
     *(virtual(kind, 2) for kind in _KINDS_16.values()), *(virtual(kind, 2) for kind in _KINDS_32.values()),
@@ -21,8 +26,7 @@ _KINDS = (
     dense(32, 4, "bf16", 64, mnemonic="v_mfma_f32_32x32x4bf16"),
     dense(16, 16, "i8", 32, mnemonic="v_mfma_i32_16x16x16i8"),
     dense(32, 8, "i8", 64, mnemonic="v_mfma_i32_32x32x8i8"),
-    dense(16, 4, "f32", 32, mnemonic="v_mfma_f32_16x16x4f32"),
-    dense(32, 2, "f32", 64, mnemonic="v_mfma_f32_32x32x2f32"),
+    *_F32, *(virtual(kind, 4) for kind in _F32),
     dense(16, 4, "f64", 32, mnemonic="v_mfma_f64_16x16x4f64"),
 )  # fmt: skip
 

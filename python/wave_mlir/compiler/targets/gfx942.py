@@ -16,6 +16,7 @@ _BF16_32 = dense(32, 8, "bf16", 32)
 _PAIRS = f8_pairs(F8_FLAVORS["FNUZ"])
 _F8 = [dense(wide, k, a, wide, b) for wide, k in ((16, 32), (32, 16)) for a, b in _PAIRS]
 _I8 = [dense(16, 32, "i8", 16), dense(32, 16, "i8", 32)]
+_F32 = [dense(16, 4, "f32", 32), dense(32, 2, "f32", 64)]
 
 _KINDS = (
     _F16, _F16_32, virtual(_F16, 2), virtual(_F16_32, 2),
@@ -25,7 +26,7 @@ _KINDS = (
     *(dense(32, 16, a, 32, b, variant="k4") for a, b in _PAIRS),
     *_I8, *(virtual(kind, 2) for kind in _I8),
     dense(16, 32, "i8", 16, variant="k4"), dense(32, 16, "i8", 32, variant="k4"),
-    dense(16, 4, "f32", 32), dense(32, 2, "f32", 64),
+    *_F32, *(virtual(kind, 4) for kind in _F32),
     dense(16, 8, "xf32", 16), dense(32, 4, "xf32", 32),
     dense(16, 4, "f64", 32),
 )  # fmt: skip

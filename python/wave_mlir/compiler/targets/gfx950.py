@@ -15,6 +15,7 @@ _UNSCALED = (*_PAIRS, *((t, t) for t in _SMALL[2:]))
 
 _F8 = [dense(wide, k, a, wide, b) for wide, k in ((16, 32), (32, 16)) for a, b in _PAIRS]
 _I8 = [dense(16, 32, "i8", 16), dense(32, 16, "i8", 32)]
+_F32 = [dense(16, 4, "f32", 32), dense(32, 2, "f32", 64)]
 
 # Clocks: pass counts of the ISA document (one pass = 4 clocks), which agree with the data sheet (2516 TFLOP/s f16 and
 # bf16, 5033 f8 and i8, 10066 f6 and f4, 157 f32, 79 f64 on 256 CUs of 4 SIMDs at 2.4 GHz). The shapes that CDNA3 has
@@ -35,7 +36,7 @@ _KINDS = (
     *_I8, *(virtual(kind, 2) for kind in _I8),
     dense(16, 32, "i8", 16, variant="k4"), dense(32, 16, "i8", 32, variant="k4"),
     dense(16, 64, "i8", 16), dense(32, 32, "i8", 32),
-    dense(16, 4, "f32", 32), dense(32, 2, "f32", 64),
+    *_F32, *(virtual(kind, 4) for kind in _F32),
     dense(16, 4, "f64", 64),
     *(f8f6f4(wide, a, b, scaled=False) for wide in (16, 32) for a, b in _UNSCALED),
     *(f8f6f4(wide, a, b, scaled=True) for wide in (16, 32) for a in _SMALL for b in _SMALL),
