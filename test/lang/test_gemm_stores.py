@@ -1,4 +1,4 @@
-"""GEMMs whose results are narrower than their accumulators, and those of f32 operands: every access has 16 bytes a lane."""
+"""GEMMs whose results are narrower than their accumulators, and of f32 operands: every access has 16 bytes a lane."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ TYPES = {
 SIZES = (100, 128, 64)
 
 
-def run(target: str, mma: Mma | None, source: str, result: str, columns: int = 128, direct: bool = False) -> CompiledKernel:
+def run(
+    target: str, mma: Mma | None, source: str, result: str, columns: int = 128, direct: bool = False
+) -> CompiledKernel:
     """A · Bᵀ + bias, rounded to `result`; integers that are exact in all types."""
     (kind, array), (out, stored) = TYPES[source], TYPES[result]
 

@@ -206,7 +206,8 @@ class LayoutSolver:
             self._tie([value, *groups[1 if op.name == "wave.read" else 2]])
         if op.name == "wave.atomic":
             self._tie([value, *op.results])
-        if op.name == "wave.write" and not dynamic_values(op) and not any(tile_dims(v.type) for v in bound_values(op).values()):
+        own = [*dynamic_values(op), *bound_values(op).values()]
+        if op.name == "wave.write" and not any(tile_dims(v.type) for v in own):
             last = contiguous_dim(op, value, memory)
             if last is not None:
                 self.requirements.append(Requirement(op, 0, value, lambda spec: in_order(spec, last)))
