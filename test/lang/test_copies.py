@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -9,8 +11,11 @@ import sympy
 import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
 from running import check
+from wave_mlir import sim
+from wave_mlir.compiler import driver
 from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE as GLOBAL
 from wave_mlir.lang.global_symbols import SHARED_ADDRESS_SPACE as SHARED
+from wave_mlir.passes.pipelines import PipelineOptions
 
 B, M, N, E, SPACE = tkl.sym.B, tkl.sym.M, tkl.sym.N, tkl.sym.E, tkl.sym.SPACE
 BM, BN = tkl.sym.BLOCK_M, tkl.sym.BLOCK_N
@@ -82,6 +87,39 @@ def test_batches(shape: tuple[int, int, int], batch: int) -> None:
 
     a = data(shape, np.float16)
     check(kernel, dict(zip((B, M, N), shape, strict=True)), [a, np.zeros_like(a)], {1: a})
+
+
+FLAGS = tkw.MemoryAccessFlags
+POLICIES = {  # what an access says: non-temporal, volatile (a store on gfx90a bypasses no cache that others have)
+    "gfx90a": (" glc slc", " glc", ""), "gfx942": (" nt", " sc0 sc1", " sc0 sc1"),
+    "gfx950": (" nt", " sc0 sc1", " sc0 sc1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pointers", [False, True], ids=["buffers", "pointers"])
+@pytest.mark.parametrize("flags", [FLAGS.VOLATILE, FLAGS.NONTEMPORAL, FLAGS.VOLATILE | FLAGS.NONTEMPORAL], ids=str)
+@pytest.mark.parametrize("target", POLICIES)
+def test_cache_policies(target: str, flags: tkw.MemoryAccessFlags, pointers: bool) -> None:
+    """Each access of global memory has the bits of its flags, by buffer and by pointer, and its mask."""
+
+    @tkw.wave([tkw.WorkgroupConstraint(M, 4, 1), tkw.WorkgroupConstraint(N, 64, 0), tkw.HardwareConstraint(64)])
+    def kernel(a: tkl.Memory[M, N, GLOBAL, tkl.f16], c: tkl.Memory[M, N, GLOBAL, tkl.f16]):
+        tkw.write(tkw.read(a, flags=flags), c, flags=flags)
+
+    module = kernel.trace({M: 13, N: 71}, (), target, "k")
+    made = driver.compile_module(str(module), options=PipelineOptions(buffer_ops=not pointers))
+    a = data((13, 71), np.float16)
+    c = np.zeros_like(a)
+    sim.run(made.module, [a, c])
+    np.testing.assert_array_equal(c, a)
+    accesses = re.findall(r"\t(?:buffer|global)_(load|store)_.*?( sc0.*| nt.*| glc.*| slc.*)?\n", made.isa)
+    assert {kind for kind, _ in accesses} == {"load", "store"}
+    temporal, load, store = POLICIES[target]
+    for kind, policy in accesses:
+        hinted = FLAGS.NONTEMPORAL in flags and not (pointers and FLAGS.VOLATILE in flags)  # LLVM drops the hint then
+        wanted = set(temporal.split()) if hinted else set()
+        wanted |= set((load if kind == "load" else store).split()) if FLAGS.VOLATILE in flags else set()
+        assert set(policy.split()) == wanted, (kind, policy)
 
 
 @pytest.mark.parametrize("flags", [tkw.MemoryAccessFlags.VOLATILE, tkw.MemoryAccessFlags.NONTEMPORAL])

@@ -7,6 +7,7 @@ from mlir.dialects import arith, memref, scf, vector
 
 from wave_mlir.dialect import Expr, MemoryType, prove
 
+from . import gpu_volatile
 from .diagnostics import PassError
 from .gpu_function import GpuFunction, flat_memref, stored_element
 from .kernel_info import is_stride_symbol
@@ -221,10 +222,16 @@ def _zero(element: ir.Type) -> ir.Attribute:
 
 
 def _load(op: ir.Operation, kind: ir.VectorType, memory: ir.Value, offset: ir.Value, alignment: int) -> ir.Value:
-    load = vector.LoadOp(
-        in_memory(kind), memory, [offset], nontemporal=_flag(op, "nontemporal"), alignment=alignment
-    )
+    nontemporal = _flag(op, "nontemporal")
+    if _is_volatile(op, memory):
+        return from_memory(gpu_volatile.load(in_memory(kind), memory, offset, alignment, nontemporal), kind)
+    load = vector.LoadOp(in_memory(kind), memory, [offset], nontemporal=nontemporal, alignment=alignment)
     return from_memory(load.result, kind)
+
+
+def _is_volatile(op: ir.Operation, memory: ir.Value) -> bool:
+    """Whether an access has to say that it is volatile: LDS is the workgroup's own."""
+    return "is_volatile" in op.attributes and isinstance(memory, ir.BlockArgument)
 
 
 def _never(op: ir.Operation) -> bool:
@@ -313,7 +320,11 @@ def lower_atomic(function: GpuFunction, op: ir.Operation) -> None:
 
 
 def _store(op: ir.Operation, value: ir.Value, memory: ir.Value, offset: ir.Value, alignment: int) -> None:
-    vector.StoreOp(to_memory(value), memory, [offset], nontemporal=_flag(op, "nontemporal"), alignment=alignment)
+    nontemporal = _flag(op, "nontemporal")
+    if _is_volatile(op, memory):
+        gpu_volatile.store(to_memory(value), memory, offset, alignment, nontemporal)
+        return
+    vector.StoreOp(to_memory(value), memory, [offset], nontemporal=nontemporal, alignment=alignment)
 
 
 def _flag(op: ir.Operation, name: str) -> bool | None:
