@@ -12,7 +12,7 @@ class FinishRocdl(Pass):
     """Give lowered kernels the attributes LLVM needs, and check that everything is lowered.
 
     Calls of device-library functions that LLVM expands itself become LLVM ops; workgroup memory is aligned to 16 bytes.
-    A kernel with a loop that carries three quarters of the general registers asks LLVM to order for few registers.
+    A kernel with a loop that carries three quarters of a lane's registers asks LLVM to order for few registers.
     Before:
 
         llvm.func @k(%a: !llvm.ptr<1>) attributes {gpu.known_block_size = array<i32: 128, 2, 1>, rocdl.kernel, …}

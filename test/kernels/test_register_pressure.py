@@ -5,12 +5,14 @@ LLVM could not keep is a warning.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import pytest
 from gemm_cases import GemmCase, gemm_text
 from wave_mlir import report
-from wave_mlir.compiler import driver, register_costs
+from wave_mlir.compiler import abi, driver, register_costs, targets
 from wave_mlir.compiler.diagnostics import CompileWarning, Diagnostic
+from wave_mlir.passes.pipelines import PipelineOptions
 
 # 256 accumulator registers a lane; with LLVM's own order the first had 300 moves in the loop, the last spilled.
 CASES = (
@@ -18,6 +20,8 @@ CASES = (
     GemmCase("gfx942", "bf8", 16, "shared", (256, 256, 64), (1, 4), 256, 256, 256),
     GemmCase("gfx950", "bf16", 16, "shared", (256, 256, 64), (4, 1), 256, 256, 256),
 )
+# 96 of the 128 registers that a lane has in workgroups of 16 waves: 10 scratch accesses in the loop with LLVM's order.
+SIXTEEN_WAVES = GemmCase("gfx950", "bf8", 16, "global", (384, 256, 64), (4, 4), 768, 768, 256)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -40,13 +44,34 @@ def check_notes(case: GemmCase, found: Diagnostic) -> None:
     """What the warning says that values cost, against sizes of the tile."""
     assert "use more waves or a smaller tile" in found.message and found.location == "-:3:3"
     notes = [n.message for n in found.notes]
-    assert notes[0] == "256 registers a lane carry values round the loop (accumulators)"
+    assert notes[0] == "256 registers a lane are accumulators that the loop carries"
     bits = {"f16": 16, "bf16": 16, "bf8": 8}[case.dtype]
     (bm, bn, bk), waves = case.tile, case.waves
     fragments = (bm // waves[0] + bn // waves[1]) * bk * bits // (64 * 32)
     loads = (bm + bn) * bk * bits // (64 * 4 * 32)
     assert f"up to {fragments} registers hold what is read from LDS in a trip (operand fragments)" in notes
     assert f"up to {loads} registers hold what is loaded from memory in a trip" in notes
+
+
+def test_registers_of_many_waves() -> None:
+    assert SIXTEEN_WAVES.acc_registers == 96
+    compiled = driver.compile_module(gemm_text(SIXTEEN_WAVES))
+    with pytest.warns(CompileWarning, match="spills 6 registers a lane to memory; use more waves or a smaller tile"):
+        (kernel,) = report.analyze(compiled.isa).kernels
+    assert kernel.hot_loop is not None and kernel.hot_loop.counts["scratch"] == 0
+
+
+def test_advice_on_operands_read_ahead() -> None:
+    """A loop that carries operands of the next trip: 128 accumulators, and another schedule is the way out."""
+    case = GemmCase("gfx942", "f16", 16, "shared", (256, 256, 64), (2, 4), 512, 512, 512)
+    options = PipelineOptions(target=case.target, schedule="prefetch")
+    module = driver.compile_module(gemm_text(case), options=options).module
+    with module.context:
+        (costs,) = (register_costs.Costs.of(f) for f in abi.kernel_functions(module))
+        assert (costs.accumulators, costs.matrix > 0) == (128, True) and costs.carried > 0
+        tight = replace(costs, carried=70)
+        assert "another schedule" in tight.advice(targets.get(case.target))
+        assert "fewer accumulators" in replace(costs, carried=0).advice(targets.get(case.target))
 
 
 def test_no_warning_without_reason() -> None:

@@ -6,6 +6,7 @@ LLVM's order, so all but the accumulators are upper bounds.
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ from mlir.dialects.builtin import ModuleOp
 
 from . import abi, targets
 from .diagnostics import CompileWarning, Diagnostic, location_text
-from .register_pressure import registers_of
+from .register_pressure import budget, registers_of
 
 _MMA = ("amdgpu.mfma", "amdgpu.scaled_mfma", "amdgpu.wmma")
 _LOADS = ("vector.load", "memref.load", "vector.maskedload", "rocdl.raw.ptr.buffer.load")
@@ -33,11 +34,13 @@ _SPILL_BYTES = re.compile(rb"\xb1\.vgpr_spill_count([\x00-\x7f]|\xcc.|\xcd..)", 
 class Costs:
     """Registers (32 bits a lane) of a kernel's heaviest loop, or of all of it without a loop, by what they hold.
 
-    carried: values that the loop carries, mostly accumulators. fragments: LDS reads. loads: global loads. addresses:
+    accumulators: results of MMAs that the loop carries. carried: other vectors that it carries, such as operands read
+    a trip ahead. fragments: LDS reads. loads: global loads. addresses:
     offsets made before the loop. Each has the location of the first such value. matrix: its matrix operations.
     """
 
     function: ir.Operation
+    accumulators: int = 0
     carried: int = 0
     fragments: int = 0
     loads: int = 0
@@ -52,8 +55,9 @@ class Costs:
         costs = Costs(function)
         block = (loop or function).regions[0].blocks[0]
         if loop is not None:
-            vectors = [r for r in loop.results if registers_of(r.type)]
-            costs._add("carried", loop.location, sum(registers_of(r.type) for r in vectors))
+            for argument in block.arguments:
+                kind = "accumulators" if _is_accumulator(argument) else "carried"
+                costs._add(kind, loop.location, registers_of(argument.type))
         inside = list(_walk(block))
         costs.matrix = sum(op.name in _MMA for op in inside)
         costs._add_values(inside, {r for op in inside for r in op.results})
@@ -80,7 +84,8 @@ class Costs:
     def notes(self) -> list[tuple[ir.Location, str]]:
         """What each group costs, the dearest first."""
         words = {
-            "carried": "{} registers a lane carry values round the loop (accumulators)",
+            "accumulators": "{} registers a lane are accumulators that the loop carries",
+            "carried": "{} registers a lane carry other values round the loop, such as operands read a trip ahead",
             "fragments": "up to {} registers hold what is read from LDS in a trip (operand fragments)",
             "loads": "up to {} registers hold what is loaded from memory in a trip",
             "addresses": "up to {} registers hold offsets made before the loop",
@@ -90,9 +95,13 @@ class Costs:
 
     def advice(self, target: targets.Target) -> str:
         """What to change first."""
-        if self.carried >= target.registers.general // 2:
+        threads = math.prod(ir.DenseI32ArrayAttr(self.function.attributes["known_block_size"]))
+        most = budget(threads, target)
+        if self.carried and self.accumulators + self.carried >= 3 * most // 4 > self.accumulators:
+            return "use another schedule, which reads fewer operands ahead, or a smaller tile"
+        if self.accumulators >= most // 2:
             return "use more waves or a smaller tile, which leave a lane fewer accumulators"
-        if self.loads >= max(self.fragments, self.carried):
+        if self.loads >= max(self.fragments, self.accumulators):
             return "use a smaller tile, more waves or fewer stages, which keep fewer loads under way"
         return "use a smaller tile along the reduced dim, or another schedule, which need fewer operands at once"
 
@@ -175,6 +184,12 @@ def _walk(block: ir.Block) -> Iterator[ir.Operation]:
         for region in view.operation.regions:
             for inner in region:
                 yield from _walk(inner)
+
+
+def _is_accumulator(argument: ir.BlockArgument) -> bool:
+    """Whether it is what some MMA adds to, which is its third operand."""
+    uses = (use for use in argument.uses if use.owner.operation.name in _MMA)
+    return any(use.owner.operation.operands[2] == argument for use in uses)
 
 
 def _is_constant(value: ir.Value) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from mlir import ir
 
 from . import targets
 
-# With this share of the registers that any instruction can use carried round a loop, LLVM's own order (which puts loads
-# far ahead of their uses) leaves no room, so that accumulators are moved between the two halves of the register file
-# or spilled. Measured over GEMMs with 64 to 256 accumulator registers: docs/report.md.
+# With this share of a wave's registers carried round a loop, LLVM's own order (which puts loads far ahead of their
+# uses) leaves no room, so that accumulators are moved between the two halves of the register file or spilled. Measured
+# over GEMMs with 64 to 256 accumulator registers: docs/report.md.
 _TIGHT = 0.75
 _ORDER = ("amdgpu-sched-strategy", "iterative-minreg")
 _REGISTER_BITS = 32
@@ -16,8 +18,16 @@ _REGISTER_BITS = 32
 
 def llvm_attributes(function: ir.Operation, target: targets.Target) -> list[tuple[str, str]]:
     """Function attributes that keep the values a loop carries where they are."""
-    tight = carried_registers(function) >= _TIGHT * target.registers.general
+    threads = math.prod(ir.DenseI32ArrayAttr(function.attributes["gpu.known_block_size"]))
+    tight = carried_registers(function) >= _TIGHT * budget(threads, target)
     return [_ORDER] if tight else []
+
+
+def budget(threads: int, target: targets.Target) -> int:
+    """Registers a lane that any instruction can use, in a workgroup of `threads`, which must fit a compute unit."""
+    waves = -(-threads // target.wave_size)
+    together = -(-waves // target.simds_per_compute_unit)
+    return min(target.registers.general, target.registers.file // together)
 
 
 def carried_registers(function: ir.Operation) -> int:

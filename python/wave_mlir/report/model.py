@@ -14,7 +14,7 @@ from wave_mlir.compiler.targets.rates import TURN
 from .demand import Demand, LdsClocks, demands
 from .flight import Flight, flights
 from .instructions import Instruction
-from .replay import BYTES_PER_CLOCK, Replay, replay
+from .replay import Replay, replay
 
 _GLOBAL_LOADS = ("load", "direct_to_lds", "scratch")
 _LDS_BYTES_AT_ONCE = 128  # what every CDNA LDS moves in a clock, reads and writes together (ISA)
@@ -127,7 +127,7 @@ def _bounds(loop: Sequence[Demand], target: Target, waves: int) -> dict[str, flo
         "SALU": waves * sum(d.clocks for d in loop if d.unit == "salu"),
         "LDS": waves * simds * (sum(d.clocks for d in loop if d.unit == "lds") + direct),
         "VMEM issue": waves * TURN * len(vmem),
-        "VMEM bytes": waves * simds * sum(d.data for d in vmem) / BYTES_PER_CLOCK,
+        "VMEM bytes": waves * simds * sum(d.data for d in vmem) / target.vector_memory_bytes_per_clock,
     }
 
 

@@ -16,9 +16,6 @@ from wave_mlir.compiler.targets.rates import TURN
 
 from .demand import Demand
 
-BYTES_PER_CLOCK = 64
-"""Bytes a clock between a compute unit and memory: the width of the vector L1 (CDNA3 white paper)."""
-
 SCALAR_LATENCY = 200
 """Clocks of a scalar load: assumed, an order of magnitude."""
 
@@ -171,7 +168,7 @@ class _Machine:
         if demand.unit == "lds":
             done = self._serve("LDS", wave, index, now, simds * demand.clocks) + late.lds
         elif demand.unit == "vmem":
-            clocks = simds * max(TURN, demand.data / BYTES_PER_CLOCK)
+            clocks = simds * max(TURN, demand.data / self.target.vector_memory_bytes_per_clock)
             done = self._serve("memory", wave, index, now, clocks) + late.l2
         elif demand.kind == "smem":
             done = now + SCALAR_LATENCY
