@@ -18,9 +18,8 @@ class PlaceWaits(Pass):
     """Put waits into steady loops: at the first use of a load, for all loads that have surely come by then.
 
     LLVM waits where a result is used, for just that; here one wait by count does for what several uses need. A load
-    has surely come when so many clocks of MMAs went by since that it did: one trip's, and at least 512, for global
-    memory; 256 for LDS. The waits are never later than LLVM's, and never for more than the least that keeps a load
-    under way that long, so that no global load of the next tile is waited for.
+    has surely come when so many clocks of MMAs went by since that it did: nearly those of a tile for global memory, 256
+    for LDS. So a wait is never later than LLVM's, and a global load stays under way for about as long as a tile takes.
 
     Before:
 

@@ -1,7 +1,6 @@
 // RUN: wave-opt %s --wave-place-waits | FileCheck %s
 
-// One MMA of 16 clocks: a load has not come for sure (512 clocks) before it is used, each use waits for its own, and
-// LLVM does that. 32 MMAs of 32 clocks: the first use of a trip covers both loads, which were issued nearly a trip
+// One MMA of 16 clocks and one load: its use waits for it, and LLVM does that. 32 MMAs of 32 clocks: the first use of a trip covers both loads, which were issued nearly a trip
 // before. The last loop is no steady loop.
 // CHECK-LABEL: @k(
 // CHECK-NOT:     wave.memory_counter_wait

@@ -18,8 +18,9 @@ from .loop_slots import STEADY
 from .targets import Target, TargetError
 from .tile_ir import walk
 
-GLOBAL_CLOCKS = 512
-"""Clocks after which a global load is taken to have come: an L2 hit takes 500 to 800 (see docs/targets.md)."""
+SLACK_CLOCKS = 96
+"""How much earlier than a trip before its use a global load may have been issued for a wait to cover it: what issue
+takes besides the MMAs makes up for it."""
 LDS_CLOCKS = 256
 """The same of an LDS access: 100 to 150, and the queue of the other waves."""
 ISSUE_CLOCKS = 4
@@ -59,8 +60,9 @@ def plan(loop: ir.Operation, target: Target) -> list[tuple[ir.Operation, dict[st
     ops = [view.operation for view in body.operations]
     clocks = {op: _clocks(op, target) for op in ops}
     trip = sum(clocks.values())
-    counters = {"load": _Counter(max(trip_of_tile(loop, trip) * 9 // 10, GLOBAL_CLOCKS), _MOST["load"]),
-                "ds": _Counter(LDS_CLOCKS, _MOST["ds"])}  # fmt: skip
+    tile = trip // ir.IntegerAttr(loop.attributes[STEADY]).value
+    patience = max(min(tile * 9 // 10, tile - SLACK_CLOCKS), tile // 2)
+    counters = {"load": _Counter(patience, _MOST["load"]), "ds": _Counter(LDS_CLOCKS, _MOST["ds"])}
     sources = _Sources(loop)
     now, found = 0, []
     for turn in range(_ROUNDS):
@@ -74,11 +76,6 @@ def plan(loop: ir.Operation, target: Target) -> list[tuple[ir.Operation, dict[st
             _issue(op, turn, now, counters)
             now += clocks[op]
     return found
-
-
-def trip_of_tile(loop: ir.Operation, clocks: int) -> int:
-    """Clocks that the steady loop takes for one tile."""
-    return clocks // ir.IntegerAttr(loop.attributes[STEADY]).value
 
 
 def _clocks(op: ir.Operation, target: Target) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, lcm
 
 from .problem import VALUE, NoSchedule, Problem
 from .schedule import Schedule
@@ -23,10 +23,10 @@ LDS_LATENCY = 128
 """Clocks from an LDS read to its result at least (100 to 150 without a queue)."""
 WRITE_LATENCY = 96
 """Clocks from the last LDS write to the barrier behind it, so that the barrier does not wait for it."""
-LEADS = (512, 384, 256, 192, 144)
+LEADS = (512, 384, 256, 192, 144, 96, 64)
 """Clocks from an LDS read to its first use, from the best to the least."""
-WRITE_DISTANCE = (2, 1)
-"""Matrix operations from one LDS write to the next."""
+WRITE_DISTANCES = (32, 16)
+"""Clocks from one LDS write to the next."""
 OTHER_REGISTERS = 26
 """Registers that a lane needs for addresses and the like."""
 MOST_REGISTERS = 256
@@ -39,23 +39,18 @@ _KINDS = ("mma", "lds_read", "lds_write", "global_load", "gather_to_lds", "barri
 def prefetch(problem: Problem, copies: Mapping[str, int] | None = None) -> Schedule:
     """The schedule with the longest leads that the registers allow. Raises NoSchedule for a loop of another shape."""
     loop = _Loop(problem, dict(copies or {}))
-    best: _Attempt | None = None
-    for by_rows in (False, True):
-        for lead in loop.leads:
-            for distance in WRITE_DISTANCE:
-                attempt = _Attempt(loop, by_rows, lead, distance)
-                if not attempt.place():
-                    continue
-                if attempt.registers() <= loop.budget:
-                    return attempt.schedule()
-                if best is None or attempt.registers() < best.registers():
-                    best = attempt
-    if best is None:
+    choices = [(r, lead, d) for r in (False, True) for lead in loop.leads for d in WRITE_DISTANCES]
+    attempts = [a for a in (_Attempt(loop, *choice) for choice in choices) if a.place()]
+    if not attempts:
         raise NoSchedule(
             f"problem '{problem.name}': a trip is too short for the LDS accesses between its matrix operations; use "
             "larger tiles, or the strategy modulo"
         )
-    return best.schedule()
+    fitting = [a for a in attempts if a.registers() <= loop.budget]
+    if not fitting:
+        return min(attempts, key=lambda a: a.registers()).schedule()
+    # Registers that two trips need at once are moved, or the loop is unrolled: where that can be, neither.
+    return next((a for a in fitting if loop.unroll % a.turns() == 0), fitting[0]).schedule()
 
 
 class _Loop:
@@ -94,8 +89,10 @@ class _Loop:
         self.budget = min(problem.registers or MOST_REGISTERS, MOST_REGISTERS) - OTHER_REGISTERS
         self.clocks = {m: self._clocks(m) for m in self.mmas}
         self.interval = sum(self.clocks.values())
-        longest = max(LDS_LATENCY, self.interval // 2)
-        self.leads = tuple(dict.fromkeys(min(lead, longest) for lead in LEADS))
+        self.unroll = lcm(*copies.values())
+        self.latency = min(LDS_LATENCY, self.interval // 4)
+        self.write_latency = min(WRITE_LATENCY, self.interval // 8)
+        self.leads = tuple(dict.fromkeys(min(lead, max(self.interval // 2, self.latency)) for lead in LEADS))
         self._number()
 
     def _to_come(self, name: str) -> bool:
@@ -163,7 +160,9 @@ class _Attempt:
         loop = self.loop
         self.order = loop.by_row if self.by_rows else loop.by_step
         self.count = len(self.order)
-        self.slots = loop.interval / self.count
+        self.clocks = loop.interval / self.count
+        self.apart = max(1, round(self.distance / self.clocks))
+        self.density = ceil(2 * len(loop.reads) / self.count)
         at = {m: i for i, m in enumerate(self.order)}
         self.first, self.last = self._uses(at)
         if not self._place_reads() or not self._place_writes():
@@ -186,13 +185,13 @@ class _Attempt:
         return first, last
 
     def _in_places(self, clocks: int) -> int:
-        return ceil(clocks / self.slots)
+        return ceil(clocks / self.clocks)
 
     def _place_reads(self) -> bool:
-        """Each read its lead before its use, one a place, in the window between the barriers."""
+        """Each read its lead before its use, in the window between the barriers."""
         reads = sorted(self.loop.reads, key=lambda r: (self.first[r], self.loop.problem.position[r]))
-        lead, least = self._in_places(self.lead), self._in_places(LDS_LATENCY)
-        writing = self._in_places(WRITE_LATENCY) + self.distance * len(self.loop.writes) if self.loop.single else 0
+        lead, least = self._in_places(self.lead), self._in_places(self.loop.latency)
+        writing = self._in_places(self.loop.write_latency) + self.apart * len(self.loop.writes) if self.loop.single else 0
         barrier = self.count
         for _ in range(self.count):
             latest = barrier - writing - least
@@ -212,16 +211,20 @@ class _Attempt:
         return True
 
     def _backwards(self, reads: list[str], lead: int, latest: int) -> dict[str, int]:
+        """From the last on: no more in a place than it takes to spread them over half a trip."""
         times: dict[str, int] = {}
-        following = latest + 1
+        following, there = latest + 1, self.density
         for read in reversed(reads):
-            times[read] = following = min(self.first[read] - lead, following - 1)
+            full = there >= self.density
+            time = min(self.first[read] - lead, following - 1 if full else following)
+            there = 1 if time != following else there + 1
+            times[read] = following = time
         return times
 
     def _place_writes(self) -> bool:
         """Writes before the barrier: with one copy right behind the other barrier, else where no reads are."""
         taken = {t % self.count for t in self.times.values()}
-        latest = self.full - self._in_places(WRITE_LATENCY)
+        latest = self.full - self._in_places(self.loop.write_latency)
         earliest = self.empty + 1 if self.loop.single else self.full - self.count + 1
         time = latest
         for write in reversed(self.loop.writes):
@@ -230,7 +233,7 @@ class _Attempt:
             if time < earliest:
                 return False
             self.times[write] = time
-            time -= self.distance
+            time -= self.apart
         return True
 
     def _place_loads(self) -> None:
@@ -261,6 +264,10 @@ class _Attempt:
         chains = sum(problem.by_name[m].registers for m in self.loop.mmas if not self._continues(m))
         return chains + max(held, default=0)
 
+    def turns(self) -> int:
+        """How many trips have values in registers of their own at once, at the most."""
+        return max((ceil((end - begin) / self.count) for _, begin, end in self._lives()), default=1)
+
     def _continues(self, mma: str) -> bool:
         return any(d.distance == 0 and d.source in self.loop.step for d in self.loop.problem.incoming[mma])
 
@@ -283,4 +290,5 @@ class _Attempt:
             trip, place = divmod(time, self.count)
             rank = 3 if name in loop.barriers else 1 if name in loop.reads or name in loop.loads else 2
             cycles[name] = trip * loop.interval + starts[place] + rank
-        return Schedule.of_cycles(loop.problem, "prefetch", loop.interval, cycles, loop.copies)
+        unroll = lcm(loop.unroll, max(1, self.turns()))
+        return Schedule.of_cycles(loop.problem, "prefetch", loop.interval, cycles, loop.copies, unroll)
