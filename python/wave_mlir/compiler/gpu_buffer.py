@@ -132,10 +132,17 @@ def _address(function: GpuFunction, op: ir.Operation) -> _Address:
             beyond, immediate = immediate // room * room, immediate % room
         else:
             offset, immediate = offset + immediate, 0
+    steps, constant = _without_constant((scalar * size + beyond).expand())
+    if steps.constant_value is None and constant > 0 and immediate + constant < room:
+        # Trips of an unrolled loop share a scalar register. The hardware holds the immediate against what is valid
+        # from the base on: an element of the memory is inside all the more.
+        immediate += constant
+    else:
+        steps = steps + constant
     value = lane_offset(function, op, offset)
     if immediate:
         value = arith.AddIOp(value, integer(32, immediate)).result
-    return _Address(descriptor, value, scalar_offset(function, op, scalar * size + beyond), policy(function, op))
+    return _Address(descriptor, value, scalar_offset(function, op, steps), policy(function, op))
 
 
 def element_bytes(memory: ir.Value) -> int:

@@ -40,6 +40,7 @@ class _Counter:
 
     patience: int
     most: int
+    keep: int  # how many a wait leaves under way unless it needs them
     under_way: list[tuple[Instance, int]] = field(default_factory=list)
 
     def wait(self, needed: set[Instance], now: int) -> tuple[int, bool] | None:
@@ -48,6 +49,7 @@ class _Counter:
         if last < 0:
             return None
         come = sum(now - since >= self.patience for _, since in self.under_way)
+        come = min(come, len(self.under_way) - self.keep)
         left = min(len(self.under_way) - max(last + 1, come), self.most)
         more = left < len(self.under_way) - (last + 1)
         del self.under_way[: len(self.under_way) - left]
@@ -62,7 +64,7 @@ def plan(loop: ir.Operation, target: Target) -> list[tuple[ir.Operation, dict[st
     trip = sum(clocks.values())
     tile = trip // ir.IntegerAttr(loop.attributes[STEADY]).value
     patience = max(min(tile * 9 // 10, tile - SLACK_CLOCKS), tile // 2)
-    counters = {"load": _Counter(patience, _MOST["load"]), "ds": _Counter(LDS_CLOCKS, _MOST["ds"])}
+    counters = {"load": _Counter(patience, _MOST["load"], 1), "ds": _Counter(LDS_CLOCKS, _MOST["ds"], 0)}
     sources = _Sources(loop)
     now, found = 0, []
     for turn in range(_ROUNDS):

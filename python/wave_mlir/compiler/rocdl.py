@@ -14,7 +14,7 @@ from mlir import ir
 from mlir.dialects import llvm
 from mlir.dialects.builtin import ModuleOp
 
-from . import alias_scopes, register_pressure, targets
+from . import alias_scopes, far_lds, register_pressure, targets
 from .diagnostics import PassError
 from .gpu_prepare import target_of
 
@@ -71,6 +71,7 @@ def finish(module: ModuleOp) -> None:
             if op.operation.name == "llvm.func" and "rocdl.kernel" in op.operation.attributes:
                 _set_attributes(op.operation, target)
                 alias_scopes.separate_copies(op.operation)
+                far_lds.keep_in_reach(op.operation)
         _refuse_leftovers(gpu_module)
 
 

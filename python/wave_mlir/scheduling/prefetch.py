@@ -6,8 +6,8 @@ first use as the registers allow. Where LDS has two copies of the tile, one barr
 next tile from its reads; with one copy a second one separates the reads of this tile from those writes.
 
 Two ways to order the matrix operations are tried, from the one that needs the fewest waits to the one that needs the
-fewest registers: by steps of K, where all operands of a step are read before it begins; and within a step by rows,
-where an operand's registers are free after its row.
+fewest registers: by steps of K, where all operands of a step, or of several, are read before it begins; and within a
+step by rows, where an operand's registers are free after its row.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from .schedule import Schedule
 
 LDS_LATENCY = 128
 """Clocks from an LDS read to its result at least (100 to 150 without a queue)."""
+GLOBAL_LATENCY = 512
+"""Clocks that a global load is to be under way at least; a load of a longer trip is a whole trip."""
 WRITE_LATENCY = 96
 """Clocks from the last LDS write to the barrier behind it, so that the barrier does not wait for it."""
 LEADS = (512, 384, 256, 192, 144, 96, 64)
@@ -32,6 +34,13 @@ OTHER_REGISTERS = 26
 MOST_REGISTERS = 256
 """Registers that instructions can name of one kind."""
 
+GROUPS = 2
+"""Groups of steps of K whose operands are read together, if registers allow."""
+SHORT = 256
+"""Clocks of a trip in which the latency of LDS cannot be hidden."""
+LEAST_MMAS = 32
+"""A shorter loop is unrolled to so many matrix operations: its control is then little."""
+
 _FETCHES = ("lds_read", "global_load")
 _KINDS = ("mma", "lds_read", "lds_write", "global_load", "gather_to_lds", "barrier")
 
@@ -39,7 +48,8 @@ _KINDS = ("mma", "lds_read", "lds_write", "global_load", "gather_to_lds", "barri
 def prefetch(problem: Problem, copies: Mapping[str, int] | None = None) -> Schedule:
     """The schedule with the longest leads that the registers allow. Raises NoSchedule for a loop of another shape."""
     loop = _Loop(problem, dict(copies or {}))
-    choices = [(r, lead, d) for r in (False, True) for lead in loop.leads for d in WRITE_DISTANCES]
+    orders = [*dict.fromkeys((min(GROUPS, loop.steps), loop.steps)), 0]
+    choices = [(groups, lead, d) for groups in orders for lead in loop.leads for d in WRITE_DISTANCES]
     attempts = [a for a in (_Attempt(loop, *choice) for choice in choices) if a.place()]
     if not attempts:
         raise NoSchedule(
@@ -49,8 +59,9 @@ def prefetch(problem: Problem, copies: Mapping[str, int] | None = None) -> Sched
     fitting = [a for a in attempts if a.registers() <= loop.budget]
     if not fitting:
         return min(attempts, key=lambda a: a.registers()).schedule()
-    # Registers that two trips need at once are moved, or the loop is unrolled: where that can be, neither.
-    return next((a for a in fitting if loop.unroll % a.turns() == 0), fitting[0]).schedule()
+    # Registers that two trips need at once are moved, or the loop is unrolled; loads of writes that are apart need
+    # waits of their own: where that can be, neither.
+    return min(fitting, key=lambda a: (loop.unroll % a.turns() != 0, a.scattered)).schedule()
 
 
 class _Loop:
@@ -92,7 +103,10 @@ class _Loop:
         self.unroll = lcm(*copies.values())
         self.latency = min(LDS_LATENCY, self.interval // 4)
         self.write_latency = min(WRITE_LATENCY, self.interval // 8)
-        self.leads = tuple(dict.fromkeys(min(lead, max(self.interval // 2, self.latency)) for lead in LEADS))
+        self.ahead = ceil(GLOBAL_LATENCY / self.interval)
+        # A short trip's reads are a whole trip ahead: the barrier between waits for them.
+        longest = self.interval if self.interval <= SHORT else self.interval // 2
+        self.leads = tuple(dict.fromkeys(min(lead, longest) for lead in LEADS))
         self._number()
 
     def _to_come(self, name: str) -> bool:
@@ -136,6 +150,7 @@ class _Loop:
             return position[self.sources[m][side]] if len(self.sources[m]) > side else -1
 
         self.step = step
+        self.steps = max(step.values()) + 1
         self.by_step = sorted(self.mmas, key=lambda m: (step[m], part[m], position[m]))
         self.by_row = sorted(self.mmas, key=lambda m: (step[m], place(m, row), part[m], place(m, column), position[m]))
 
@@ -146,23 +161,23 @@ class _Attempt:
     matrix operations are 0 … count - 1; a time below 0 is in an earlier trip."""
 
     loop: _Loop
-    by_rows: bool
+    groups: int  # of steps of K, whose operands are read together; 0: by rows
     lead: int
     distance: int
     order: list[str] = field(default_factory=list)
     times: dict[str, int] = field(default_factory=dict)
-    late: dict[str, bool] = field(default_factory=dict)  # within its place: behind the others
+    scattered: bool = False  # there are reads between the writes
     full: int = 0  # the barrier behind the writes
     empty: int = 0  # with one copy, the barrier before them
 
     def place(self) -> bool:
         """Place everything; False where there is no room."""
         loop = self.loop
-        self.order = loop.by_row if self.by_rows else loop.by_step
+        self.order = loop.by_step if self.groups else loop.by_row
         self.count = len(self.order)
         self.clocks = loop.interval / self.count
         self.apart = max(1, round(self.distance / self.clocks))
-        self.density = ceil(2 * len(loop.reads) / self.count)
+        self.density = ceil((4 if loop.interval <= SHORT else 2) * len(loop.reads) / self.count)
         at = {m: i for i, m in enumerate(self.order)}
         self.first, self.last = self._uses(at)
         if not self._place_reads() or not self._place_writes():
@@ -174,15 +189,18 @@ class _Attempt:
         """When each fetched value has to be there, and when it is used last."""
         begin: dict[int, int] = {}
         for m in self.order:
-            begin[self.loop.step[m]] = min(begin.get(self.loop.step[m], self.count), at[m])
+            begin[self._group(m)] = min(begin.get(self._group(m), self.count), at[m])
         first: dict[str, int] = {}
         last: dict[str, int] = {}
         for m in self.order:
-            need = at[m] if self.by_rows else begin[self.loop.step[m]]
+            need = begin[self._group(m)] if self.groups else at[m]
             for name in self.loop.sources[m]:
                 first[name] = min(first.get(name, need), need)
                 last[name] = max(last.get(name, 0), at[m])
         return first, last
+
+    def _group(self, mma: str) -> int:
+        return self.loop.step[mma] * self.groups // self.loop.steps
 
     def _in_places(self, clocks: int) -> int:
         return ceil(clocks / self.clocks)
@@ -223,22 +241,37 @@ class _Attempt:
 
     def _place_writes(self) -> bool:
         """Writes before the barrier: with one copy right behind the other barrier, else where no reads are."""
-        taken = {t % self.count for t in self.times.values()}
+        count = len(self.loop.writes)
         latest = self.full - self._in_places(self.loop.write_latency)
-        earliest = self.empty + 1 if self.loop.single else self.full - self.count + 1
-        time = latest
-        for write in reversed(self.loop.writes):
-            while not self.loop.single and time % self.count in taken and time > earliest:
-                time -= 1
-            if time < earliest:
-                return False
-            self.times[write] = time
-            time -= self.apart
+        if self.loop.single:
+            places = [latest - self.apart * i for i in range(count)]
+        else:
+            places = self._free_places(latest, self.full - self.count + 1)
+        if len(places) < count:
+            return False
+        self.times.update(zip(reversed(self.loop.writes), places, strict=True))
         return True
+
+    def _free_places(self, latest: int, earliest: int) -> list[int]:
+        """The last places for the writes without reads between, or else without reads in them; from the last on."""
+        count, taken = len(self.loop.writes), {t % self.count for t in self.times.values()}
+        length = (count - 1) * self.apart
+        for last in range(latest, earliest + length - 1, -1):
+            if not any(t % self.count in taken for t in range(last - length, last + 1)):
+                return [last - self.apart * i for i in range(count)]
+        self.scattered = True
+        places: list[int] = []
+        time = latest
+        while time >= earliest and len(places) < count:
+            if time % self.count not in taken:
+                places.append(time)
+                time -= self.apart - 1
+            time -= 1
+        return places
 
     def _place_loads(self) -> None:
         for write, load in self.loop.loads.items():
-            self.times[load] = self.times[write] - self.count + 1
+            self.times[load] = self.times[write] - self.loop.ahead * self.count + 1
         for name in self.loop.straight:
             self.times[name] = self.last[name] - self.count + 1
         for number, name in enumerate(self.loop.direct):
@@ -291,4 +324,5 @@ class _Attempt:
             rank = 3 if name in loop.barriers else 1 if name in loop.reads or name in loop.loads else 2
             cycles[name] = trip * loop.interval + starts[place] + rank
         unroll = lcm(loop.unroll, max(1, self.turns()))
+        unroll *= max(1, LEAST_MMAS // (self.count * unroll))
         return Schedule.of_cycles(loop.problem, "prefetch", loop.interval, cycles, loop.copies, unroll)
