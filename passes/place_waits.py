@@ -17,9 +17,10 @@ from wave_mlir.compiler.tile_ir import body_of, kernels, walk
 class PlaceWaits(Pass):
     """Put waits into steady loops: at the first use of a load, for all loads that have surely come by then.
 
-    LLVM waits where a result is used, for just that; here one wait by count does for what several uses need. A load
-    has surely come when so many clocks of MMAs went by since that it did: nearly those of a tile for global memory, 256
-    for LDS. So a wait is never later than LLVM's, and a global load stays under way for about as long as a tile takes.
+    LLVM waits where a result is used, for just that; here one wait by count does for what several uses need: for the
+    global loads issued up to 96 clocks of MMAs after the one that is needed (or a 14th of its time under way), which
+    come with it, and for the LDS accesses that are 160 clocks old. A wait is never later than LLVM's, and one load at
+    least stays under way.
 
     Before:
 

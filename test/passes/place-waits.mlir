@@ -1,14 +1,14 @@
 // RUN: wave-opt %s --wave-place-waits | FileCheck %s
 
-// One MMA of 16 clocks and one load: its use waits for it, and LLVM does that. 32 MMAs of 32 clocks: the first use of a trip covers both loads, which were issued nearly a trip
-// before. The last loop is no steady loop.
+// One load: its use waits for it, and LLVM does that. Three loads one after the other: the first use of a trip covers
+// the second, and leaves one under way. The last loop is no steady loop.
 // CHECK-LABEL: @k(
 // CHECK-NOT:     wave.memory_counter_wait
 // CHECK:         wave.iterate
 // CHECK-NOT:     wave.memory_counter_wait
 // CHECK:         wave.iterate
 // CHECK:           arith.addf
-// CHECK-NEXT:      wave.memory_counter_wait load 0
+// CHECK-NEXT:      wave.memory_counter_wait load 1
 // CHECK-NEXT:      wave.scheduling_barrier
 // CHECK-NEXT:      wave.write %{{.*}}, %{{.*}} index [lane * 4]
 // CHECK-NOT:     wave.memory_counter_wait
@@ -26,13 +26,14 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
       %m = wave.mma %f, %f, %v kind f32_16x16x32_f8e4m3fnuz : vector<8xf8E4M3FNUZ>, vector<8xf8E4M3FNUZ>, vector<4xf32>
       wave.yield %x, %m : vector<4xf32>, vector<4xf32>
     }
-    %g:4 = wave.iterate K iv(%k) trips(8) iter_args(%u = %z : vector<4xf32>, %v = %t : vector<16xf32>, %w = %z : vector<4xf32>,
-                                                    %q = %z : vector<4xf32>) attributes {wave.steady = 1 : i64} {
+    %g:5 = wave.iterate K iv(%k) trips(8) iter_args(%u = %z : vector<4xf32>, %v = %t : vector<16xf32>, %w = %z : vector<4xf32>,
+                                                    %q = %z : vector<4xf32>, %d = %z : vector<4xf32>) attributes {wave.steady = 1 : i64} {
       %n = arith.addf %q, %q : vector<4xf32>
       wave.write %u, %l index [lane * 4] : vector<4xf32>, !wave.memory<[512], f32, shared>
       wave.write %w, %l index [lane * 4 + 256] : vector<4xf32>, !wave.memory<[512], f32, shared>
       %x = wave.read %a index [lane * 4] : !wave.memory<[256], f32, global> -> vector<4xf32>
       %y = wave.read %a index [lane * 4] : !wave.memory<[256], f32, global> -> vector<4xf32>
+      %p = wave.read %a index [lane * 4] : !wave.memory<[256], f32, global> -> vector<4xf32>
       %m0 = wave.mma %f, %f, %v kind f32_32x32x16_f8e4m3fnuz : vector<8xf8E4M3FNUZ>, vector<8xf8E4M3FNUZ>, vector<16xf32>
       %m1 = wave.mma %f, %f, %m0 kind f32_32x32x16_f8e4m3fnuz : vector<8xf8E4M3FNUZ>, vector<8xf8E4M3FNUZ>, vector<16xf32>
       %m2 = wave.mma %f, %f, %m1 kind f32_32x32x16_f8e4m3fnuz : vector<8xf8E4M3FNUZ>, vector<8xf8E4M3FNUZ>, vector<16xf32>
@@ -66,15 +67,17 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
       %m30 = wave.mma %f, %f, %m29 kind f32_32x32x16_f8e4m3fnuz : vector<8xf8E4M3FNUZ>, vector<8xf8E4M3FNUZ>, vector<16xf32>
       %m31 = wave.mma %f, %f, %m30 kind f32_32x32x16_f8e4m3fnuz : vector<8xf8E4M3FNUZ>, vector<8xf8E4M3FNUZ>, vector<16xf32>
       %r = wave.read %l index [lane * 4] : !wave.memory<[512], f32, shared> -> vector<4xf32>
-      wave.yield %x, %m31, %y, %r : vector<4xf32>, vector<16xf32>, vector<4xf32>, vector<4xf32>
+      wave.write %d, %l index [lane * 4] : vector<4xf32>, !wave.memory<[512], f32, shared>
+      wave.yield %x, %m31, %y, %r, %p : vector<4xf32>, vector<16xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>
     }
-    %h:4 = wave.iterate K iv(%k) trips(8) iter_args(%u = %z : vector<4xf32>, %v = %t : vector<16xf32>, %w = %z : vector<4xf32>,
-                                                    %q = %z : vector<4xf32>) {
+    %h:5 = wave.iterate K iv(%k) trips(8) iter_args(%u = %z : vector<4xf32>, %v = %t : vector<16xf32>, %w = %z : vector<4xf32>,
+                                                    %q = %z : vector<4xf32>, %d = %z : vector<4xf32>) {
       %n = arith.addf %q, %q : vector<4xf32>
       wave.write %u, %l index [lane * 4] : vector<4xf32>, !wave.memory<[512], f32, shared>
       wave.write %w, %l index [lane * 4 + 256] : vector<4xf32>, !wave.memory<[512], f32, shared>
       %x = wave.read %a index [lane * 4] : !wave.memory<[256], f32, global> -> vector<4xf32>
       %y = wave.read %a index [lane * 4] : !wave.memory<[256], f32, global> -> vector<4xf32>
+      %p = wave.read %a index [lane * 4] : !wave.memory<[256], f32, global> -> vector<4xf32>
       %m0 = wave.mma %f, %f, %v kind f32_32x32x16_f8e4m3fnuz : vector<8xf8E4M3FNUZ>, vector<8xf8E4M3FNUZ>, vector<16xf32>
       %m1 = wave.mma %f, %f, %m0 kind f32_32x32x16_f8e4m3fnuz : vector<8xf8E4M3FNUZ>, vector<8xf8E4M3FNUZ>, vector<16xf32>
       %m2 = wave.mma %f, %f, %m1 kind f32_32x32x16_f8e4m3fnuz : vector<8xf8E4M3FNUZ>, vector<8xf8E4M3FNUZ>, vector<16xf32>
@@ -108,7 +111,8 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
       %m30 = wave.mma %f, %f, %m29 kind f32_32x32x16_f8e4m3fnuz : vector<8xf8E4M3FNUZ>, vector<8xf8E4M3FNUZ>, vector<16xf32>
       %m31 = wave.mma %f, %f, %m30 kind f32_32x32x16_f8e4m3fnuz : vector<8xf8E4M3FNUZ>, vector<8xf8E4M3FNUZ>, vector<16xf32>
       %r = wave.read %l index [lane * 4] : !wave.memory<[512], f32, shared> -> vector<4xf32>
-      wave.yield %x, %m31, %y, %r : vector<4xf32>, vector<16xf32>, vector<4xf32>, vector<4xf32>
+      wave.write %d, %l index [lane * 4] : vector<4xf32>, !wave.memory<[512], f32, shared>
+      wave.yield %x, %m31, %y, %r, %p : vector<4xf32>, vector<16xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>
     }
     wave.return
   }

@@ -14,15 +14,14 @@ from mlir import ir
 
 from wave_mlir.dialect import MemoryType
 
-from .loop_slots import STEADY
 from .targets import Target, TargetError
 from .tile_ir import walk
 
-SLACK_CLOCKS = 96
-"""How much earlier than a trip before its use a global load may have been issued for a wait to cover it: what issue
-takes besides the MMAs makes up for it."""
-LDS_CLOCKS = 256
-"""The same of an LDS access: 100 to 150, and the queue of the other waves."""
+SLACK_CLOCKS, SLACK_PARTS = 96, 14
+"""A wait for a global load covers those issued so many clocks after it, or a 14th of its time under way: these come with
+it, and what issue takes besides the MMAs makes up for the time they lose."""
+LDS_CLOCKS = 160
+"""A wait for an LDS access covers those issued so many clocks before: they take 100 to 150, and the others' queue."""
 ISSUE_CLOCKS = 4
 """A wave issues at most one instruction in so many clocks."""
 
@@ -38,9 +37,7 @@ Instance = tuple[ir.Operation, int]
 class _Counter:
     """What is under way of one kind, the oldest first, with the clock of its issue."""
 
-    patience: int
-    most: int
-    keep: int  # how many a wait leaves under way unless it needs them
+    lds: bool
     under_way: list[tuple[Instance, int]] = field(default_factory=list)
 
     def wait(self, needed: set[Instance], now: int) -> tuple[int, bool] | None:
@@ -48,9 +45,12 @@ class _Counter:
         last = max((i for i, (one, _) in enumerate(self.under_way) if one in needed), default=-1)
         if last < 0:
             return None
-        come = sum(now - since >= self.patience for _, since in self.under_way)
-        come = min(come, len(self.under_way) - self.keep)
-        left = min(len(self.under_way) - max(last + 1, come), self.most)
+        age = now - self.under_way[last][1]
+        patience = LDS_CLOCKS if self.lds else age - max(SLACK_CLOCKS, age // SLACK_PARTS)
+        come = sum(now - since >= patience for _, since in self.under_way)
+        if not self.lds:
+            come = min(come, len(self.under_way) - 1)  # a wait for all loads would be one for whatever LLVM adds
+        left = min(len(self.under_way) - max(last + 1, come), _MOST["ds" if self.lds else "load"])
         more = left < len(self.under_way) - (last + 1)
         del self.under_way[: len(self.under_way) - left]
         return left, more
@@ -61,10 +61,7 @@ def plan(loop: ir.Operation, target: Target) -> list[tuple[ir.Operation, dict[st
     body = loop.regions[0].blocks[0]
     ops = [view.operation for view in body.operations]
     clocks = {op: _clocks(op, target) for op in ops}
-    trip = sum(clocks.values())
-    tile = trip // ir.IntegerAttr(loop.attributes[STEADY]).value
-    patience = max(min(tile * 9 // 10, tile - SLACK_CLOCKS), tile // 2)
-    counters = {"load": _Counter(patience, _MOST["load"], 1), "ds": _Counter(LDS_CLOCKS, _MOST["ds"], 0)}
+    counters = {"load": _Counter(lds=False), "ds": _Counter(lds=True)}
     sources = _Sources(loop)
     now, found = 0, []
     for turn in range(_ROUNDS):

@@ -31,11 +31,16 @@ WRITE_DISTANCES = (32, 16)
 """Clocks from one LDS write to the next."""
 OTHER_REGISTERS = 26
 """Registers that a lane needs for addresses and the like."""
+ROTATED_REGISTERS = 44
+"""Registers more where a chain has one operation a step: results then go to registers of their own, in turns (seen in
+the code that LLVM 22 makes; of two operations one after the other the second keeps the place)."""
 MOST_REGISTERS = 256
 """Registers that instructions can name of one kind."""
 
 GROUPS = 2
 """Groups of steps of K whose operands are read together, if registers allow."""
+ROW_CLOCKS = 128
+"""Rows of fewer clocks are grouped: one wait serves the reads of a group."""
 SHORT = 256
 """Clocks of a trip in which the latency of LDS cannot be hidden."""
 LEAST_MMAS = 32
@@ -108,6 +113,8 @@ class _Loop:
         longest = self.interval if self.interval <= SHORT else self.interval // 2
         self.leads = tuple(dict.fromkeys(min(lead, longest) for lead in LEADS))
         self._number()
+        if not any(self.part.values()):
+            self.budget -= ROTATED_REGISTERS
 
     def _to_come(self, name: str) -> bool:
         """Whether a barrier is one that a later pass places: it depends on accesses, and nothing keeps it in place."""
@@ -149,9 +156,10 @@ class _Loop:
         def place(m: str, side: int) -> int:
             return position[self.sources[m][side]] if len(self.sources[m]) > side else -1
 
-        self.step = step
+        self.step, self.part = step, part
         self.steps = max(step.values()) + 1
         self.by_step = sorted(self.mmas, key=lambda m: (step[m], part[m], position[m]))
+        self.row = {m: place(m, row) for m in self.mmas}
         self.by_row = sorted(self.mmas, key=lambda m: (step[m], place(m, row), part[m], place(m, column), position[m]))
 
 
@@ -187,20 +195,34 @@ class _Attempt:
 
     def _uses(self, at: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
         """When each fetched value has to be there, and when it is used last."""
-        begin: dict[int, int] = {}
-        for m in self.order:
-            begin[self._group(m)] = min(begin.get(self._group(m), self.count), at[m])
+        begin = self._begins()
         first: dict[str, int] = {}
         last: dict[str, int] = {}
         for m in self.order:
-            need = begin[self._group(m)] if self.groups else at[m]
+            need = begin[m]
             for name in self.loop.sources[m]:
                 first[name] = min(first.get(name, need), need)
                 last[name] = max(last.get(name, 0), at[m])
         return first, last
 
-    def _group(self, mma: str) -> int:
-        return self.loop.step[mma] * self.groups // self.loop.steps
+    def _begins(self) -> dict[str, int]:
+        """Where the group of each matrix operation begins, whose operands are there by then."""
+        begins: dict[str, int] = {}
+        begin, before = 0, self.order[0]
+        for place, m in enumerate(self.order):
+            if self._is_next_group(before, m, (place - begin) * self.clocks):
+                begin = place
+            begins[m], before = begin, m
+        return begins
+
+    def _is_next_group(self, before: str, mma: str, clocks: float) -> bool:
+        """Whether a matrix operation behind `before` begins a group; the one there has lasted so many clocks."""
+        step = self.loop.step
+        if self.groups:
+            parts = [step[m] * self.groups // self.loop.steps for m in (before, mma)]
+            return parts[0] != parts[1]
+        row = self.loop.row
+        return step[before] != step[mma] or (row[before] != row[mma] and clocks >= ROW_CLOCKS)
 
     def _in_places(self, clocks: int) -> int:
         return ceil(clocks / self.clocks)
