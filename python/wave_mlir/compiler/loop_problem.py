@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from mlir import ir
 
+from wave_mlir.dialect import Expr
 from wave_mlir.scheduling import ORDER, VALUE, Buffer, Dependence, Problem
 
 from .kernel_info import KernelInfo
@@ -97,9 +98,15 @@ class LoopProblem:
         limit = sum(self.sizes.values()) + self.spare_bytes
         made = Problem(
             self.name, tuple(operations.values()), tuple(dict.fromkeys(dependences)), resources(), buffers,
-            self.info.target.registers.general, limit,
+            self.info.target.registers.general, limit, self._attributes(),
         )  # fmt: skip
         return made
+
+    def _attributes(self) -> dict[str, str]:
+        """`trips`: how many the loop makes, where that is known."""
+        names = [a.value for a in self.loop.attributes["symbol_names"]] if "symbol_names" in self.loop.attributes else []
+        trips = self.info.resolve(Expr(self.loop.attributes["trips"]), names).constant_value
+        return {} if trips is None else {"trips": str(trips)}
 
     def _values(self) -> Iterator[Dependence]:
         """Dependences through values, also those carried from trip to trip."""

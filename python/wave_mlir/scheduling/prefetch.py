@@ -13,7 +13,7 @@ step by rows, where an operand's registers are free after its row.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, lcm
 
 from .problem import VALUE, NoSchedule, Problem
@@ -108,13 +108,20 @@ class _Loop:
         self.unroll = lcm(*copies.values())
         self.latency = min(LDS_LATENCY, self.interval // 4)
         self.write_latency = min(WRITE_LATENCY, self.interval // 8)
+        self.trips = int(problem.attributes.get("trips", "0"))  # 0: not known
         self.ahead = ceil(GLOBAL_LATENCY / self.interval)
+        while self.ahead > 1 and not self.long_enough(self.ahead + 3, lcm(self.unroll, self.ahead)):
+            self.ahead -= 1
         # A short trip's reads are a whole trip ahead: the barrier between waits for them.
         longest = self.interval if self.interval <= SHORT else self.interval // 2
         self.leads = tuple(dict.fromkeys(min(lead, longest) for lead in LEADS))
         self._number()
         if not any(self.part.values()):
             self.budget -= ROTATED_REGISTERS
+
+    def long_enough(self, stages: int, unroll: int) -> bool:
+        """Whether the loop makes enough trips for the steady loop to make one."""
+        return not self.trips or stages - 1 + unroll <= self.trips
 
     def _to_come(self, name: str) -> bool:
         """Whether a barrier is one that a later pass places: it depends on accesses, and nothing keeps it in place."""
@@ -346,5 +353,6 @@ class _Attempt:
             rank = 3 if name in loop.barriers else 1 if name in loop.reads or name in loop.loads else 2
             cycles[name] = trip * loop.interval + starts[place] + rank
         unroll = lcm(loop.unroll, max(1, self.turns()))
-        unroll *= max(1, LEAST_MMAS // (self.count * unroll))
-        return Schedule.of_cycles(loop.problem, "prefetch", loop.interval, cycles, loop.copies, unroll)
+        made = Schedule.of_cycles(loop.problem, "prefetch", loop.interval, cycles, loop.copies, unroll)
+        longer = unroll * max(1, LEAST_MMAS // (self.count * unroll))
+        return replace(made, unroll=longer) if loop.long_enough(made.stages, longer) else made
