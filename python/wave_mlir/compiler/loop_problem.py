@@ -104,7 +104,9 @@ class LoopProblem:
 
     def _attributes(self) -> dict[str, str]:
         """`trips`: how many the loop makes, where that is known."""
-        names = [a.value for a in self.loop.attributes["symbol_names"]] if "symbol_names" in self.loop.attributes else []
+        names = (
+            [a.value for a in self.loop.attributes["symbol_names"]] if "symbol_names" in self.loop.attributes else []
+        )
         trips = self.info.resolve(Expr(self.loop.attributes["trips"]), names).constant_value
         return {} if trips is None else {"trips": str(trips)}
 

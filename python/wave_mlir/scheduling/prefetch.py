@@ -34,6 +34,8 @@ OTHER_REGISTERS = 26
 ROTATED_REGISTERS = 44
 """Registers more where a chain has one operation a step: results then go to registers of their own, in turns (seen in
 the code that LLVM 22 makes; of two operations one after the other the second keeps the place)."""
+WRITE_LATENCY_OF_COPIES = 256
+"""The same where LDS has two copies: there is time, and the writes of all waves queue."""
 MOST_REGISTERS = 256
 """Registers that instructions can name of one kind."""
 
@@ -107,7 +109,8 @@ class _Loop:
         self.interval = sum(self.clocks.values())
         self.unroll = lcm(*copies.values())
         self.latency = min(LDS_LATENCY, self.interval // 4)
-        self.write_latency = min(WRITE_LATENCY, self.interval // 8)
+        longest = WRITE_LATENCY if self.single else WRITE_LATENCY_OF_COPIES
+        self.write_latency = min(longest, self.interval // 8)
         self.trips = int(problem.attributes.get("trips", "0"))  # 0: not known
         self.ahead = ceil(GLOBAL_LATENCY / self.interval)
         while self.ahead > 1 and not self.long_enough(self.ahead + 3, lcm(self.unroll, self.ahead)):
@@ -238,7 +241,9 @@ class _Attempt:
         """Each read its lead before its use, in the window between the barriers."""
         reads = sorted(self.loop.reads, key=lambda r: (self.first[r], self.loop.problem.position[r]))
         lead, least = self._in_places(self.lead), self._in_places(self.loop.latency)
-        writing = self._in_places(self.loop.write_latency) + self.apart * len(self.loop.writes) if self.loop.single else 0
+        writing = (
+            self._in_places(self.loop.write_latency) + self.apart * len(self.loop.writes) if self.loop.single else 0
+        )
         barrier = self.count
         for _ in range(self.count):
             latest = barrier - writing - least
