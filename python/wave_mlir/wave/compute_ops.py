@@ -19,6 +19,7 @@ from .elementwise import binary, broadcast_to, cast, common_dims, without
 from .regions import as_index
 from .trace import Trace, current, tagged, want_value, with_tag
 from .values import Number, Value
+from .wave_parts import inside, position, with_numbers
 
 
 @with_tag
@@ -83,6 +84,8 @@ def mma(lhs: Value, rhs: Value, acc: Value, mma_type: MmaLike | None = None, tag
     """`lhs * rhs^T + acc`: a sum over the dims that lhs and rhs share and acc lacks. `tag`: for a manual schedule."""
     trace = current("mma")
     a, b, c = (want_value(v, "mma") for v in (lhs, rhs, acc))
+    if trace.wave_parts:
+        a, b, c = with_numbers(trace, (a, b, c))
     a, b = _summed_alone(a, b, c), _summed_alone(b, a, c)
     if a.dtype.mlir != b.dtype.mlir and not (a.dtype.bits == 8 and b.dtype.bits == 8):
         raise source.error(f"mma: operands of {a.dtype} and {b.dtype}; make them equal with tkw.cast")
@@ -132,8 +135,15 @@ def _reduce(
         name = values[0].dims[0]
     else:
         name = trace.dim(dim, kind)
+    part = trace.wave_parts.get(name)
+    if part is not None:
+        name = part.inner
     if name not in values[0].dims:
         raise source.error(f"{kind}: the tile [{', '.join(values[0].dims)}] has no dim {name}")
+    if part is not None:
+        values = [inside(trace, v, part, kind) for v in values]
+        if acc is not None and part.number not in acc.dims:
+            acc = broadcast_to(acc, (part.number, *acc.dims))
     kept = tuple(d for d in values[0].dims if d != name)
     start = None if acc is None else want_value(acc, f"{kind}: acc")
     if start is not None:
@@ -308,6 +318,8 @@ def self_index(dim: sympy.Symbol, dtype: DataType, elements_per_thread: ExprLike
     name = trace.dim(dim, "self_index")
     if not dtype.is_integer:
         raise source.error(f"self_index: a coordinate is an integer, not {dtype}; take tkl.i32 and cast it")
+    if name in trace.wave_parts:
+        return position(trace, trace.wave_parts[name], dtype)
     with source.location():
         result = builders.self_index(name, trace.tile_type((name,), dtype))
     return trace.value(result, (name,), dtype)

@@ -12,10 +12,11 @@ from wave_mlir.compiler.targets import TargetError, resolve_alias
 from wave_mlir.dialect import Expr
 from wave_mlir.dialect import wave as d
 from wave_mlir.lang.global_symbols import WORKGROUP_0, WORKGROUP_1, WORKGROUP_2
+from wave_mlir.lang.symbols import ExprLike
 
 from . import constraints as c
 from . import source
-from .trace import Trace
+from .trace import Trace, WavePart
 
 _WORKGROUPS = (WORKGROUP_0, WORKGROUP_1, WORKGROUP_2)
 
@@ -63,6 +64,33 @@ class ConstraintWriter:
                 if isinstance(item, kind) and item.tile_size is not None and isinstance(item.dim, sympy.Symbol):
                     sizes[item.dim.name] = item.tile_size
         return frozenset(d for d, size in sizes.items() if self._is_one(size))
+
+    def wave_parts(self) -> dict[str, WavePart]:
+        """Dims whose parts for each wave another dim counts: a SymbolicAlias with one element for a wave's part."""
+        found: dict[str, WavePart] = {}
+        for alias in (a for a in self.constraints if isinstance(a, c.SymbolicAlias)):
+            group = self._tile_of(c.WorkgroupConstraint, alias.target)
+            wave = self._tile_of(c.WaveConstraint, alias.target)
+            if group is None or wave is None:
+                continue
+            size, length = self._number(group), self._number(wave)
+            if size is None or length is None or length >= size or self._number(alias.apply_fn(wave)) != 1:
+                continue
+            whole, number = self._dim(alias.target), self._dim(alias.source)
+            inner = f"{whole}_of_a_wave"
+            self.trace.derived[inner] = Expr.constant(length)
+            self.trace.used.setdefault(inner, self.where)
+            found[whole] = WavePart(whole, number, inner, length)
+        return found
+
+    def _tile_of(self, kind: type, dim: sympy.Symbol) -> ExprLike | None:
+        return next((i.tile_size for i in self.constraints if isinstance(i, kind) and i.dim == dim), None)
+
+    def _number(self, size: ExprLike) -> int | None:
+        expr = self.trace.expr(size, exact=True)
+        values = {s: self.trace.bindings.integer(s) for s in expr.symbols}
+        known = {s: v for s, v in values.items() if v is not None}
+        return expr.eval(known) if len(known) == len(values) else None
 
     def _is_one(self, size: object) -> bool:
         if isinstance(size, sympy.Symbol):

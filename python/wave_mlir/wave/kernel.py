@@ -160,6 +160,7 @@ def _module(kernel: WaveKernel, trace: Trace, name: str) -> ir.Module:
     writer = ConstraintWriter(trace, kernel.constraints, kernel.position)
     trace.default_mma = writer.hardware().mma_type
     trace.units = writer.unit_dims()
+    trace.wave_parts = writer.wave_parts()
     kinds = {p.name: trace.kind_of(p.kind, p.name) for p in kernel.parameters if isinstance(p.kind, MemoryType)}
     trace.sized = {s.name for kind in kinds.values() if kind.layout is None for s in _free_symbols(kind.shape)}
     memories = {name: (kind, *trace.memory_type(kind, name)) for name, kind in kinds.items()}

@@ -23,6 +23,7 @@ from .respread import respread
 from .source import location
 from .trace import Trace, current, tagged, want_memory, want_value
 from .values import MemoryValue, Value
+from .wave_parts import divided, identity
 
 Values = Value | Sequence[Value]
 Dynamic = Values
@@ -106,6 +107,7 @@ def _mapping(
     coordinates = [trace.expr(named[d]) for d in memory.dims]
     places = [_own_dims(trace, m, value, iterators) for m, value in zip(mapping.dynamic, dynamic, strict=True)]
     values = [respread(trace, v, p, iterators) for v, p in zip(dynamic, places, strict=True)]
+    iterators, coordinates = divided(trace, iterators, coordinates, mapping.num_iterators + len(iterators))
     maps = [{d: Expr.symbol(iterators[d]) for d in v.dims} for v in values]
     return MappingAttr.get(iterators, coordinates, maps), tuple(iterators), [v.ir for v in values]
 
@@ -215,6 +217,9 @@ def read(
     if mapping is not None:
         attribute, dims, values = _mapping(trace, mapping, source_memory, mapping.outputs, mapping.inputs, dynamic)
         _forget_iterators(trace, mapping)
+    elif any(d in trace.wave_parts for d in dims):
+        own, coordinates = identity(trace, dims)
+        attribute, dims = MappingAttr.get(own, coordinates, []), tuple(own)
     else:
         attribute = _identity(trace, source_memory)
     with location():
@@ -256,6 +261,9 @@ def target_of(
             f"{what}: a tile of {value.dtype} into memory {target.name} of {target.dtype}; "
             f"convert it: tkw.cast(x, tkl.{target.dtype})"
         )
+    if mapping is None and any(d in trace.wave_parts for d in target.dims):
+        own, coordinates = identity(trace, target.dims)
+        return broadcast_to(value, tuple(own)), target, MappingAttr.get(own, coordinates, []), []
     if mapping is None:
         if not set(value.dims) <= set(target.dims):
             raise source.error(

@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING, ParamSpec
 
@@ -26,6 +26,16 @@ from .values import MemoryValue, Value
 
 if TYPE_CHECKING:
     from .debug_log import DebugLog
+
+
+@dataclass(frozen=True)
+class WavePart:
+    """A dim `whole` as `number`, of the waves' parts, and `inner`, of the `length` positions in one."""
+
+    whole: str
+    number: str
+    inner: str
+    length: int
 
 
 class Trace:
@@ -56,6 +66,8 @@ class Trace:
         """Dims whose size at the launch is that of an argument's without a layout."""
         self.bound_iterators: dict[sympy.Symbol, sympy.Expr] = {}
         """Iterators that IteratorBindings names, and their dims."""
+        self.wave_parts: dict[str, WavePart] = {}
+        """Dims that waves divide, each for results of its own (`wave_parts`)."""
         self.kernel: builders.Kernel | None = None
         """The kernel while its body is traced."""
         self.debug_logs: list[DebugLog] = []
@@ -120,7 +132,14 @@ class Trace:
         return self._derived_dim(whole * times // divisor)
 
     def dims(self, shape: Sequence[ExprLike], what: str) -> tuple[str, ...]:
-        """Names of the dims of a shape, which must differ."""
+        """Names of the dims of a tile of a shape, which must differ."""
+        names = self._named_dims(shape, what)
+        if any(n in self.wave_parts for n in names):
+            parts = (self.wave_parts.get(n, n) for n in names)
+            names = tuple(d for p in parts for d in ((p,) if isinstance(p, str) else (p.number, p.inner)))
+        return names
+
+    def _named_dims(self, shape: Sequence[ExprLike], what: str) -> tuple[str, ...]:
         names = tuple(self.dim(s, what) for s in shape)
         for name in names:
             if names.count(name) > 1:
@@ -174,7 +193,7 @@ class Trace:
     def memory_type(self, kind: MemoryType, owner: str) -> tuple[ir.Type, tuple[str, ...], str]:
         """IR type, dim names and space of a memory argument."""
         space = self.bindings.space_of(kind.space, owner)
-        dims = self.dims(kind.shape, f"argument {owner}")
+        dims = self._named_dims(kind.shape, f"argument {owner}")
         shape = [self.expr(s, exact=True) for s in kind.shape]
         strides = None
         if kind.layout is not None:
