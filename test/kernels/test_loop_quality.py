@@ -1,8 +1,8 @@
-"""Quality of scheduled GEMM loops, as our own report measures it: instructions, flight of loads, waits, barriers, registers.
+"""Quality of scheduled GEMM loops by our own report: instructions, flight of loads, waits, barriers, registers.
 
 The figures are of one K step. `flight` is the least time in clocks that a global load of the loop is under way before
-the first wait that covers it, counted in series (docs/report.md); `floor` the instructions that no order can do without:
-MMAs, LDS accesses, loads and one barrier a step, or two where LDS has room for one copy of the tile only.
+the first wait that covers it, counted in series (docs/report.md); `floor` the instructions that no order can do
+without: MMAs, LDS accesses, loads and one barrier a step, or two where LDS has room for one copy of the tile only.
 """
 
 from __future__ import annotations

@@ -40,11 +40,10 @@ def _rebase(op: ir.Operation, place: int, windows: dict[tuple[ir.Value, int], ir
     if isinstance(base.owner, ir.Block):
         return
     if (base, window) not in windows:
+        place_of = {"rawConstantIndices": ir.DenseI32ArrayAttr.get([window * WINDOW])}
         with op.location, ir.InsertionPoint.after(base.owner):
-            start = ir.Operation.create(
-                "llvm.getelementptr", [base.type], [base],
-                {"rawConstantIndices": ir.DenseI32ArrayAttr.get([window * WINDOW]), "elem_type": op.attributes["elem_type"]},
-            )  # fmt: skip
+            attributes = place_of | {"elem_type": op.attributes["elem_type"]}
+            start = ir.Operation.create("llvm.getelementptr", [base.type], [base], attributes)
             texts = {"asm_string": ir.StringAttr.get(""), "constraints": ir.StringAttr.get("=s,0")}
             hidden = ir.Operation.create("llvm.inline_asm", [base.type], [start.results[0]], texts)
         windows[base, window] = hidden.results[0]

@@ -18,8 +18,8 @@ from .targets import Target, TargetError
 from .tile_ir import walk
 
 SLACK_CLOCKS, SLACK_PARTS = 96, 14
-"""A wait for a global load covers those issued so many clocks after it, or a 14th of its time under way: these come with
-it, and what issue takes besides the MMAs makes up for the time they lose."""
+"""A wait for a global load covers those issued so many clocks after it, or a 14th of its time under way: these come
+with it, and what issue takes besides the MMAs makes up for the time they lose."""
 LDS_CLOCKS = 160
 """A wait for an LDS access covers those issued so many clocks before: they take 100 to 150, and the others' queue."""
 ISSUE_CLOCKS = 4
