@@ -54,3 +54,35 @@ module attributes {wave.form = "gpu", wave.target = "gfx942"} {
     }
   }
 }
+
+// -----
+
+// LDS beyond 64 KiB: constants from there on are counted from a base that LLVM cannot see through, one a window.
+// CHECK-LABEL: llvm.func @far
+// CHECK:         %[[L:.*]] = llvm.mlir.addressof @far_lds
+// CHECK:         %[[W:.*]] = llvm.getelementptr %[[L]][65536] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+// CHECK-NEXT:    %[[F:.*]] = llvm.inline_asm "", "=s,0" %[[W]] : (!llvm.ptr<3>) -> !llvm.ptr<3>
+// CHECK:         llvm.getelementptr %[[L]][2048] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+// CHECK:         llvm.getelementptr %[[F]][2048] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+// CHECK:         llvm.getelementptr %[[F]][0] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+// CHECK-NOT:     llvm.inline_asm
+module attributes {wave.form = "gpu", wave.target = "gfx950"} {
+  gpu.module @m {
+    llvm.mlir.global internal @far_lds() {addr_space = 3 : i32} : !llvm.array<131072 x i8>
+    llvm.func @far(%b: !llvm.ptr<1>) attributes {
+        gpu.known_block_size = array<i32: 64, 1, 1>, rocdl.kernel,
+        wave.args = [{kind = "memory", name = "b", dtype = f32, shape = [#wave.expr<1>], access = "write"}]} {
+      %lds = llvm.mlir.addressof @far_lds : !llvm.ptr<3>
+      %near = llvm.getelementptr %lds[2048] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+      %x = llvm.load %near : !llvm.ptr<3> -> f32
+      %p = llvm.getelementptr %lds[67584] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+      %y = llvm.load %p : !llvm.ptr<3> -> f32
+      %q = llvm.getelementptr %lds[65536] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+      %z = llvm.load %q : !llvm.ptr<3> -> f32
+      llvm.store %x, %b : f32, !llvm.ptr<1>
+      llvm.store %y, %b : f32, !llvm.ptr<1>
+      llvm.store %z, %b : f32, !llvm.ptr<1>
+      llvm.return
+    }
+  }
+}

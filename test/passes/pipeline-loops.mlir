@@ -1,7 +1,8 @@
 // RUN: wave-opt %s --wave-pipeline-loops --split-input-file | FileCheck %s
 
 // Two stages: the prologue loads tile 0, the steady loop adds tile t - 1 and loads tile t, the epilogue adds tile 7. The
-// loaded value is carried; the counter's tile is one further; scheduling barriers hold the order of ops with a slot.
+// loaded value is carried; the counter's tile is one further; scheduling barriers hold the order of ops with
+// a slot.
 // CHECK-LABEL: @two(
 // CHECK:         %[[P:.*]] = wave.read %{{.*}} index [lane] :
 // CHECK-NOT:     wave.slot
@@ -13,6 +14,7 @@
 // CHECK-NEXT:      wave.yield %[[X]], %[[Y]]
 // CHECK-NEXT:    }
 // CHECK-NEXT:    %[[R:.*]] = arith.addf %[[L]]#0, %[[L]]#1
+// CHECK-NEXT:    wave.scheduling_barrier
 // CHECK-NEXT:    wave.write %[[R]], %{{.*}}
 module attributes {wave.form = "lane", wave.target = "gfx942"} {
   wave.kernel @two(%a: !wave.memory<[512], f32, global>, %c: !wave.memory<[64], f32, global>) symbols {K = 512, BK = 64}
@@ -47,6 +49,7 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
 // CHECK:           wave.read %[[B]]
 // CHECK:         }
 // CHECK-NEXT:    wave.read %[[A]]
+// CHECK-NEXT:    wave.scheduling_barrier
 // CHECK-NEXT:    arith.addf
 // CHECK-NEXT:    wave.iterate K iv(%[[K:.*]]) trips(1)
 // CHECK-NEXT:      %[[N:.*]] = wave.apply_expr [iv.K + 7] symbols(iv.K = %[[K]])
