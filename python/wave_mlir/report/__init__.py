@@ -15,6 +15,7 @@ from .model import LoopModel
 from .render import render_text
 from .render_lds import lds_text
 from .render_model import timeline as timeline_text
+from .stages import LoopStages, stages_parts, stages_text
 from .statistics import Counts, HotLoop, KernelReport, Report, analyze
 from .svg import timeline as timeline_svg
 from .svg_lds import lds_svg
@@ -27,6 +28,7 @@ __all__ = [
     "KernelReport",
     "LdsReport",
     "LoopModel",
+    "LoopStages",
     "Report",
     "TilePicture",
     "TileRead",
@@ -37,6 +39,8 @@ __all__ = [
     "lds_svg",
     "lds_text",
     "render_text",
+    "stages_parts",
+    "stages_text",
     "timeline_svg",
     "timeline_text",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 from .model import LoopModel
@@ -39,8 +39,15 @@ def picture(width: float, height: float, parts: Sequence[str]) -> str:
 _LEFT, _ROW, _WIDTH = 90, 22, 1400
 
 
-def timeline(model: LoopModel, title: str) -> str:
-    """The steady trip of a hot loop: a row for each wave's issues and each unit, time in clocks to the right."""
+Below = Callable[[float], tuple[list[str], float, float]]
+"""Parts of a picture from a height on: (parts, their width, where they end)."""
+
+
+def timeline(model: LoopModel, title: str, more: Below | None = None) -> str:
+    """The steady trip of a hot loop: a row for each wave's issues and each unit, time in clocks to the right.
+
+    more: makes what comes below.
+    """
     scale = _WIDTH / max(1.0, model.replay.clocks)
     rows = [("issue", n, f"wave {n}") for n in range(model.waves)] + [(u, -1, u) for u in UNITS]
     parts = [text(8, 16, f"{title}: a steady trip of {model.replay.clocks:.0f} clocks, modelled")]
@@ -61,7 +68,8 @@ def timeline(model: LoopModel, title: str) -> str:
             parts.append(box(_LEFT + start * scale, y, width, _ROW - 4, colour, words))
     bottom = top + len(rows) * _ROW
     parts += [*_axis(model, bottom, scale), *_legend(model, bottom + 34)]
-    return picture(_LEFT + _WIDTH + 10, bottom + 46, parts)
+    below, width, end = more(bottom + 50.0) if more else ([], 0.0, bottom + 46.0)
+    return picture(max(width, _LEFT + _WIDTH + 10), end, [*parts, *below])
 
 
 def _axis(model: LoopModel, y: float, scale: float) -> list[str]:

@@ -36,6 +36,7 @@ class _Gathered:
     made: report.Report
     lds: dict[str, report.LdsReport] = field(default_factory=dict)
     tiles: dict[str, list[report.TilePicture]] = field(default_factory=dict)
+    stages: dict[str, list[report.LoopStages]] = field(default_factory=dict)
 
 
 def run(options: argparse.Namespace, compile_input: CompileInput) -> int:
@@ -51,8 +52,7 @@ def run(options: argparse.Namespace, compile_input: CompileInput) -> int:
         texts = [report.lds_text(found, gathered.tiles[name]) for name, found in gathered.lds.items()]
         print("\n".join(texts), end="")
     elif options.timeline:
-        kernels = gathered.made.kernels
-        print("\n".join(f"{kernel.name}: {report.timeline_text(_model(kernel))}" for kernel in kernels), end="")
+        print("\n".join(_timeline(kernel, gathered) for kernel in gathered.made.kernels), end="")
     elif not options.svg:
         print(report.render_text(gathered.made), end="")
     if picture:
@@ -84,7 +84,7 @@ def _gather(options: argparse.Namespace, compile_input: CompileInput) -> _Gather
 
 def _compiled(options: argparse.Namespace, compile_input: CompileInput) -> _Gathered:
     """Compile in steps, and read from each form what it tells."""
-    from . import wave_lds, wave_traffic
+    from . import wave_lds, wave_stages, wave_traffic
 
     try:
         placed = compile_input(options, "placed").module
@@ -92,7 +92,10 @@ def _compiled(options: argparse.Namespace, compile_input: CompileInput) -> _Gath
         return _Gathered(report.analyze(compile_input(options, "gpu").isa))
     with placed.context:
         reads, tiles = wave_traffic.reads_of(placed), wave_lds.pictures(placed)
-    scheduled = driver.compile_module(placed, until="scheduled", options=options.options).module
+    lane = driver.compile_module(placed, until="lane", options=options.options).module
+    with lane.context:
+        stages = wave_stages.stages_of(lane, options.options)
+    scheduled = driver.compile_module(lane, until="scheduled", options=options.options).module
     with scheduled.context:
         found = wave_lds.reports(scheduled)
     made = report.analyze(driver.compile_module(scheduled, options=options.options).isa)
@@ -100,7 +103,7 @@ def _compiled(options: argparse.Namespace, compile_input: CompileInput) -> _Gath
         if kernel.name in found:
             kernel.lds_clocks = found[kernel.name].clocks()
         _add_reuse(kernel, reads.get(kernel.name, []))
-    return _Gathered(made, found, tiles)
+    return _Gathered(made, found, tiles, stages)
 
 
 def _add_reuse(kernel: report.KernelReport, reads: list[report.TileRead]) -> None:
@@ -118,6 +121,12 @@ def _model(kernel: report.KernelReport) -> report.LoopModel:
     return kernel.model
 
 
+def _timeline(kernel: report.KernelReport, gathered: _Gathered) -> str:
+    """The schedules of the kernel's loops, where they have one, and the modelled trip of the hot loop."""
+    stages = report.stages_text(gathered.stages.get(kernel.name, []))
+    return stages + ("\n" if stages else "") + f"{kernel.name}: {report.timeline_text(_model(kernel))}"
+
+
 def _picture(options: argparse.Namespace, gathered: _Gathered) -> str:
     if len(gathered.made.kernels) != 1:
         names = ", ".join(k.name for k in gathered.made.kernels)
@@ -126,4 +135,6 @@ def _picture(options: argparse.Namespace, gathered: _Gathered) -> str:
     (kernel,) = gathered.made.kernels
     if options.lds:
         return report.lds_svg(gathered.lds[kernel.name], gathered.tiles[kernel.name])
-    return report.timeline_svg(_model(kernel), f"{kernel.name} ({kernel.target})")
+    loops = gathered.stages.get(kernel.name, [])
+    more = (lambda top: report.stages_parts(loops, top)) if loops else None
+    return report.timeline_svg(_model(kernel), f"{kernel.name} ({kernel.target})", more)
