@@ -31,17 +31,16 @@ _SHADES = " .:+#"
 
 def figures(model: LoopModel) -> list[str]:
     """The figures, a line each."""
-    waves = f"{model.waves} wave" + ("s" if model.waves > 1 else "")
+    waves = _count(model.waves, "wave")
     bounds = ", ".join(f"{name} {clocks:.0f}" for name, clocks in model.bounds.items() if clocks)
     lines = [
         f"clocks of a trip of {waves} a SIMD: {bounds}",
-        f"limited by {model.limit}; MFMA utilisation {model.utilisation:.1%} at most, "
-        f"{model.replay.utilisation:.1%} replayed ({model.replay.clocks:.0f} clocks), {model.serial:.1%} in series",
+        f"limited by {model.limit}; {_utilisation(model)}",
     ]
     if stalls := ", ".join(f"{why} {clocks:.0f}" for why, clocks in model.replay.stalls.items()):
         lines.append(f"clocks waited in a trip, all waves together: {stalls}")
-    if model.per_mfma is not None:
-        lines.append(f"{model.per_mfma:.2f} instructions per MFMA; {_drains(model)}")
+    each = f"{model.per_mfma:.2f} instructions per MFMA; " if model.per_mfma is not None else ""
+    lines.append(each + _drains(model))
     lines += _flight("global loads", model.global_flight) + _flight("LDS reads", model.lds_flight)
     memory = f"{model.unshared:.0f} clocks of memory without reuse"
     lines.append(f"a compute unit loads {model.memory_bytes} bytes in a trip: {memory}")
@@ -50,9 +49,22 @@ def figures(model: LoopModel) -> list[str]:
     return lines
 
 
+def _utilisation(model: LoopModel) -> str:
+    if model.per_mfma is None:
+        return f"a trip takes {model.replay.clocks:.0f} clocks replayed"
+    return (
+        f"MFMA utilisation {model.utilisation:.1%} at most, {model.replay.utilisation:.1%} replayed "
+        f"({model.replay.clocks:.0f} clocks), {model.serial:.1%} in series"
+    )
+
+
 def _drains(model: LoopModel) -> str:
-    drains = f"{model.drains} waits for vmcnt(0)" if model.drains else "no vmcnt(0)"
-    return f"{model.waits} waits, {model.barriers} barriers, {drains} in the loop"
+    drains = f"{_count(model.drains, 'wait')} for vmcnt(0)" if model.drains else "no vmcnt(0)"
+    return f"{_count(model.waits, 'wait')}, {_count(model.barriers, 'barrier')}, {drains} in the loop"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _flight(what: str, flight: Flight | None) -> list[str]:

@@ -204,6 +204,7 @@ class _Machine:
         trips = len(self.starts[0]) - _WARM  # waves may take turns: over several trips all are equally fast
         clocks = sum(s[-1] - s[-1 - trips] for s in self.starts) / (trips * len(self.waves))
         matrix = len(self.waves) * sum(d.clocks for d in self.loop if d.unit == "mfma")
+        clocks = max(clocks, matrix)  # where trips differ the mean is of a part of their pattern
         stalls: Counter[str] = Counter()
         for when, how_long, why in self.stalls:
             if begin <= when < end:

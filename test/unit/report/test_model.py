@@ -11,6 +11,7 @@ from wave_mlir.report.assembly import Block
 from wave_mlir.report.instructions import Instruction, classify
 from wave_mlir.report.loop_body import body
 from wave_mlir.report.model import LoopModel, model
+from wave_mlir.report.render_model import figures
 
 MFMA = "v_mfma_f32_16x16x16_f16 v[{0}:{1}], v[4:5], v[6:7], v[{0}:{1}]"
 LOAD = "buffer_load_dwordx4 v[200:203], v2, s[8:11], 0 offen"
@@ -120,6 +121,14 @@ def test_heaviest_way_round() -> None:
     way = body(blocks, {0, 1, 2, 3}, lambda i: i.kind == "mfma")
     assert [i.kind for i in way] == ["branch", "mfma", "mfma", "branch"]
     assert [i.kind for i in body(blocks, {0, 1, 2, 3}, lambda i: 0)] == [i.kind for i in way], "the shorter way"
+
+
+def test_loop_without_matrix_work() -> None:
+    """What makes no sense is not said; the bounds and the replay are there."""
+    found = of([LOAD, "s_waitcnt vmcnt(0)", "v_add_f32_e32 v0, v1, v2"])
+    lines = "\n".join(figures(found))
+    assert found.per_mfma is None and "MFMA utilisation" not in lines and "clocks replayed" in lines
+    assert "1 wait, 0 barriers, 1 wait for vmcnt(0)" in lines and found.to_json()["instructions_per_mfma"] is None
 
 
 def test_no_model_without_rates() -> None:
