@@ -12,7 +12,7 @@ import wave_mlir.wave as tkw
 from mlir import ir
 from wave_mlir.compiler import abi, remaps
 from wave_mlir.compiler.driver import CompileError
-from wave_mlir.dialect import Expr
+from wave_mlir.dialect import Expr, Facts, prove
 from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE, WORKGROUP_0, WORKGROUP_1
 from wave_mlir.wave.compile import CompiledKernel, WaveCompileOptions, wave_compile
 
@@ -58,6 +58,32 @@ def test_bijection_of_every_grid(along: int, xcds: int) -> None:
             a, b = remaps.remapped((x, y), sizes, group, along, xcds, np.minimum)
             assert a.min() >= 0 and a.max() < rows and b.min() >= 0 and b.max() < cols
             assert len(np.unique(a * cols + b)) == rows * cols, (rows, cols, group)
+
+
+@pytest.mark.parametrize("xcds", (2, 3, 8))
+def test_proof_for_xcds(xcds: int) -> None:
+    """Step 1 of the argument in remaps.py, for n = q * X + r ids with any q: intervals of XCDs follow without a gap."""
+
+    def start(chip: int, rest: int) -> str:
+        return f"({chip} * q + {min(chip, rest)})"
+
+    with ir.Context():
+        for chip, rest in itertools.product(range(xcds), repeat=2):
+            mine = [Expr.parse(f"i * {xcds} + {chip} lt q * {xcds} + {rest}")]
+            facts = Facts({"q": (0, None), "i": (0, None)}, {}, mine)
+            assert prove(Expr.parse(f"{start(chip, rest)} + i lt {start(chip + 1, rest)}"), facts) is True
+            assert prove(Expr.parse(f"{start(xcds, rest)} eq q * {xcds} + {rest}"), facts) is True
+            assert prove(Expr.parse(f"{start(0, rest)} eq 0"), facts) is True
+
+
+def test_proof_for_groups() -> None:
+    """Step 2, for any number of columns C: numbers k of a run of s rows are pairs (row, column), each once."""
+    with ir.Context():
+        for s in range(1, 17):
+            facts = Facts({"k": (0, None), "C": (1, None)}, {}, [Expr.parse(f"k lt {s} * C")])
+            inside = (f"k floordiv {s} lt C", f"k floordiv {s} ge 0", f"k mod {s} lt {s}", f"k mod {s} ge 0")
+            for statement in (*inside, f"k floordiv {s} * {s} + k mod {s} eq k"):
+                assert prove(Expr.parse(statement), facts) is True, statement
 
 
 def test_the_expressions_mean_the_same() -> None:

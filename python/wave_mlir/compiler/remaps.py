@@ -1,7 +1,8 @@
 """Remaps of workgroup ids: which ones there are, and that one is a bijection of the grid.
 
 `remapped` gives the program's ids for the hardware's, for any kind of expression. That it is a bijection is an argument
-in two steps, each exact for every grid; the tests enumerate all grids up to 20 x 20 besides.
+in two steps, each exact for every grid; the tests prove both with symbols for the sizes, and enumerate all grids up to
+20 x 20.
 
 1. XCDs. Of n ids, id i goes to XCD i mod X as its number i div X. XCD x gets n div X ids, one more if x < n mod X. The
    new id is x * (n div X) + min(x, n mod X) + i div X: XCD x has the ids from x * (n div X) + min(x, n mod X) on, as
