@@ -2,8 +2,8 @@
 
 Where one unit decides the interval, its operations are best put first, one behind the other; all others then have
 windows: after what they need, before what needs them, both through chains of dependences. They are placed by the
-ends of their windows, each as early as its window and the resources allow. One that finds no place takes it by force, as
-in iterative modulo scheduling; given clocks stay.
+ends of their windows, each as early as its window and the resources allow. One that finds no place takes it by
+force, as in iterative modulo scheduling; given clocks stay.
 """
 
 from __future__ import annotations

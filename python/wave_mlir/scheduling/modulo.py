@@ -8,8 +8,9 @@ those in its way are placed anew. A budget of placements decides when an interva
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from .anchored import solve_around
 from .bounds import critical_circle, heights, minimum_interval, quantum
 from .problem import NoSchedule, Operation, Problem
 from .reservation import Reservation
@@ -23,32 +24,71 @@ SLACK = 4
 
 
 def modulo(problem: Problem, copies: Mapping[str, int] | None = None, *, budget: int = BUDGET) -> Schedule:
-    """The schedule of the shortest interval found. Raises NoSchedule when there is none of a sensible length."""
+    """The schedule of the shortest interval found. Raises NoSchedule when there is none of a sensible length.
+
+    Two orders of placing operations are tried: by the way to the end, and by windows around the operation that most
+    others depend on (a barrier, if there is one).
+    """
     looser = problem.with_copies(copies or {})
     step = quantum(looser)
     lowest = -(-minimum_interval(looser) // step)
-    interval, tried = lowest, 0
-    while interval <= SLACK * lowest + 8:
-        cycles = solve(looser, interval, step, budget * len(looser.operations))
-        if cycles is not None:
-            clocks = {name: cycle * step for name, cycle in cycles.items()}
-            return Schedule.of_cycles(problem, "modulo", interval * step, clocks, copies)
-        tried += 1
-        interval += 1 if tried < 8 else max(1, interval // 50)
-    circle = critical_circle(looser)
-    raise NoSchedule(
-        f"problem '{problem.name}': no schedule of an interval up to {interval * step} clocks found; split the loop's "
-        "body, or order it by hand",
-        operations=tuple(circle),
-    )
+    most = SLACK * lowest + 8
+    found: tuple[int, dict[str, int]] | None = None
+    for attempt in _attempts(looser, step, budget):
+        better = search(lowest, most if found is None else found[0] - 1, attempt)
+        found = better or found
+        if found is not None and found[0] == lowest:
+            break
+    if found is None:
+        raise NoSchedule(
+            f"problem '{problem.name}': no schedule of an interval up to {most * step} clocks found; split the loop's "
+            "body, or order it by hand",
+            operations=tuple(critical_circle(looser)),
+        )
+    clocks = {name: cycle * step for name, cycle in found[1].items()}
+    return Schedule.of_cycles(problem, "modulo", found[0] * step, clocks, copies)
+
+
+Attempt = Callable[[int], dict[str, int] | None]
+"""Cycles at an interval, both in steps, or None."""
+
+
+def _attempts(problem: Problem, step: int, budget: int) -> list[Attempt]:
+    """Ways to schedule at one interval."""
+    most = max(problem.by_name, key=lambda n: len(problem.incoming[n]) + len(problem.outgoing[n]))
+    return [
+        lambda interval: solve(problem, interval, step, budget * len(problem.operations)),
+        lambda interval: solve_around(problem, interval, step, {most: 0}, budget),
+    ]
+
+
+def search(lowest: int, most: int, attempt: Attempt) -> tuple[int, dict[str, int]] | None:
+    """The shortest interval found and its cycles: twice as far from the lower bound each time, then back by halves."""
+    failed, more = lowest - 1, 0
+    while True:
+        interval = min(lowest + more, most)
+        if interval <= failed:
+            return None
+        found = attempt(interval)
+        if found is not None:
+            break
+        failed, more = interval, more * 2 or 1
+    while failed + 1 < interval:
+        middle = (failed + interval) // 2
+        better = attempt(middle)
+        if better is None:
+            failed = middle
+        else:
+            interval, found = middle, better
+    return interval, found
 
 
 def solve(problem: Problem, interval: int, step: int, budget: int) -> dict[str, int] | None:
     """Cycles of each operation at one interval, both in steps; None when the budget was used up."""
-    return _Attempt(problem, interval, step).run(budget)
+    return _Interval(problem, interval, step).run(budget)
 
 
-class _Attempt:
+class _Interval:
     """One interval."""
 
     def __init__(self, problem: Problem, interval: int, step: int) -> None:
@@ -56,6 +96,7 @@ class _Attempt:
         self.interval = interval
         self.step = step
         self.table = Reservation(problem, interval, step)
+        self.empty = Reservation(problem, interval, step)
         far = heights(problem, interval * step)
         self.rank = {
             name: (-far[name], problem.sequence[name]) for name in sorted(far, key=problem.sequence.__getitem__)
@@ -91,7 +132,7 @@ class _Attempt:
             turned = self._from(starts, earliest)
             cycle = earliest + (turned & -turned).bit_length() - 1
         else:
-            if not Reservation(self.problem, self.interval, self.step).starts(operation):
+            if not self.empty.starts(operation):
                 return False
             cycle = max(earliest, self.last.get(name, -1) + 1)
             for other in self.table.in_the_way(operation, cycle):

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from .anchored import solve_around
 from .bounds import minimum_interval, quantum, resource_bound
 from .latencies import one_trip_ahead
-from .modulo import modulo
+from .modulo import modulo, search
 from .pressure import pressure
-from .problem import Problem
+from .problem import NoSchedule, Problem
 from .products import Products
 from .schedule import Schedule
 
 ADDRESSES = 20
 """Registers kept for addresses and what else a loop needs."""
 
+WORTH = 1.02
+"""A good order of MMAs is worth an interval so many times longer."""
+
 ROOM = 8
 """An interval is made up to a part 1/ROOM longer so that everything fits between the MMAs."""
 
+
+BUDGET = 4
+"""Placements for each operation before an interval is given up."""
 
 FLIGHTS = (1.0, 0.75, 0.5)
 """Parts of a trip that loads are to be ahead of their use, in the order in which they are tried."""
@@ -30,13 +36,26 @@ def pipelined(problem: Problem, copies: Mapping[str, int] | None = None) -> tupl
     Loads are a trip ahead of their use, or a little less where nothing else fits between the MMAs; a loop of other work
     is scheduled by `modulo`. Raises NoSchedule.
     """
+    found: list[tuple[Problem, Schedule]] = []
+    bound = minimum_interval(one_trip_ahead(problem).with_copies(copies or {}))
     for portion in FLIGHTS:
         shorter = one_trip_ahead(problem, portion)
         schedule = schedule_products(shorter, copies)
         if schedule is not None:
-            return shorter, schedule
+            found.append((shorter, schedule))
+            if schedule.interval <= bound * WORTH:
+                return found[-1]
     shorter = one_trip_ahead(problem)
-    return shorter, modulo(shorter, copies)
+    try:
+        other = modulo(shorter, copies)
+    except NoSchedule:
+        if not found:
+            raise
+        return min(found, key=lambda f: f[1].interval)
+    best = min(found, key=lambda f: f[1].interval, default=None)
+    if best is None or (best[1].interval > other.interval * WORTH and _fits(shorter, other)):
+        return shorter, other
+    return best
 
 
 def schedule_products(problem: Problem, copies: Mapping[str, int] | None = None) -> Schedule | None:
@@ -60,24 +79,20 @@ def _fits(problem: Problem, schedule: Schedule) -> bool:
     return not problem.registers or pressure(problem, schedule) + ADDRESSES <= problem.registers
 
 
-def _intervals(problem: Problem, step: int) -> Iterator[int]:
-    """Intervals to try, in steps: more and more above the lower bound."""
-    least = -(-minimum_interval(problem) // step)
-    more = 0
-    while more * ROOM <= least:
-        yield least + more
-        more = more * 2 or 1
-
-
 def _between(problem: Problem, ordered: Problem, products: Products, copies: Mapping[str, int]) -> Schedule | None:
+    """The schedule around the sequence of MMAs, of the shortest interval found up to a part 1/ROOM above the bound."""
     step = quantum(ordered)
     count = len(products.sequence)
-    if minimum_interval(ordered) * ROOM > resource_bound(ordered) * (ROOM + 1):
-        return None
-    for interval in _intervals(ordered, step):
+    least = -(-resource_bound(ordered) // step)
+    most = least + least // ROOM
+
+    def attempt(interval: int) -> dict[str, int] | None:
         given = {name: i * interval // count for i, name in enumerate(products.sequence)}
-        cycles = solve_around(ordered, interval, step, given)
-        if cycles is not None:
-            clocks = {name: cycle * step for name, cycle in cycles.items()}
-            return Schedule.of_cycles(problem, "modulo", interval * step, clocks, copies)
-    return None
+        return solve_around(ordered, interval, step, given, BUDGET)
+
+    lowest = -(-minimum_interval(ordered) // step)
+    found = search(lowest, most, attempt) if lowest <= most else None
+    if found is None:
+        return None
+    clocks = {name: cycle * step for name, cycle in found[1].items()}
+    return Schedule.of_cycles(problem, "modulo", found[0] * step, clocks, copies)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from .problem import Operation, Problem, Use
 
 
@@ -19,7 +17,7 @@ class Reservation:
         self._all = (1 << interval) - 1
         self._units = {r.name: [0] * r.capacity for r in problem.resources}
         self._placed: dict[str, list[tuple[str, int, int]]] = {}
-        self._uses: Mapping[str, tuple[Use, ...]] = {o.name: o.uses for o in problem.operations}
+        self._users: dict[str, dict[str, int]] = {r.name: {} for r in problem.resources}
 
     def _mask(self, length: int, start: int) -> int:
         """The clocks start … start + length - 1 modulo the interval."""
@@ -50,10 +48,12 @@ class Reservation:
                 return 0
             free = self._free(self._units[use.resource], use.amount)
             allowed &= self._rotate(self._runs(free, length), -(use.start // self._step))
-        return allowed if self._fits_itself(operation) else 0
+        return allowed if len(operation.uses) < 2 or self._fits_itself(operation) else 0
 
     def _fits_itself(self, operation: Operation) -> bool:
         """Whether several uses of one resource by one operation do not meet, modulo the interval."""
+        if len({u.resource for u in operation.uses}) == len(operation.uses):
+            return True
         seen: dict[str, list[int]] = {}
         for use in operation.uses:
             seen.setdefault(use.resource, []).append(self._mask(use.clocks // self._step, use.start // self._step))
@@ -88,6 +88,10 @@ class Reservation:
                         self._units[use.resource][number] |= bit
                         mine.append((use.resource, number, bit))
                         wanted -= 1
+            users = self._users[use.resource]
+            users[operation.name] = users.get(operation.name, 0) | self._mask(
+                use.clocks // self._step, clock + use.start // self._step
+            )
         self._placed[operation.name] = mine
 
     def _clocks(self, use: Use, clock: int) -> list[int]:
@@ -101,18 +105,15 @@ class Reservation:
         """Take an operation out."""
         for resource, number, bits in self._placed.pop(name):
             self._units[resource][number] &= ~bits
+            self._users[resource].pop(name, None)
 
     def in_the_way(self, operation: Operation, clock: int) -> list[str]:
         """Operations to take out so that another one can be issued at a clock."""
-        wanted: dict[str, int] = {}
+        found: dict[str, None] = {}
         for use in operation.uses:
-            mask = self._mask(use.clocks // self._step, clock + use.start // self._step)
-            wanted[use.resource] = wanted.get(use.resource, 0) | mask
-        return [
-            name
-            for name, placed in self._placed.items()
-            if any(wanted.get(resource, 0) & bits for resource, _, bits in placed)
-        ]
+            wanted = self._mask(use.clocks // self._step, clock + use.start // self._step)
+            found.update(dict.fromkeys(n for n, bits in self._users[use.resource].items() if bits & wanted))
+        return list(found)
 
 
 def _union(masks: list[int]) -> int:
