@@ -1,8 +1,8 @@
 """How far the intervals of strategy `modulo` are from the shortest ones: `python benchmarks/schedule_gap.py [SECONDS]`.
 
 For every innermost loop of the kernel library: clocks of the lower bound, of our schedule, and of the shortest one.
-Where ours is at the bound there is none shorter. Else CP-SAT (package `ortools`, of the test requirements) looks for one,
-for so many SECONDS (60) an interval; without an answer in that time the bound stands, marked `>=`.
+Where ours is at the bound there is none shorter. Else CP-SAT (package `ortools`, of the test requirements) looks for
+one, for so many SECONDS (60) an interval; without an answer in that time the bound stands, marked `>=`.
 """
 
 from __future__ import annotations
