@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import wave_mlir.compat  # noqa: F401
@@ -102,3 +104,18 @@ def test_kinds_of_an_mma_as_a_pair() -> None:
     kinds = (tkw.MMAType.F32_16x16x16_F16, tkw.MMAType.F32_16x16x16_F16)
     rules = [*ROWS[:2], tkw.HardwareConstraint(64, mma_type=kinds, vector_shapes={M: 1, N: 64})]
     assert made(tkw.wave(rules)(half), {M: 2, N: 64}).hsaco
+
+
+def test_dumps(tmp_path: Path) -> None:
+    """Texts and the code object, also of a kernel that was compiled before."""
+    kernel = tkw.wave(ROWS)(half)
+    made(kernel, {M: 2, N: 64})
+    options = WaveCompileOptions(subs={M: 2, N: 64}, target="gfx942")
+    options.dump_intermediates, options.dump_binaries = tmp_path / "texts", str(tmp_path)
+    wave_compile(options, kernel)
+    assert {p.name for p in (tmp_path / "texts").iterdir()} == {"half.mlir", "half.ll", "half.rocmasm"}
+    assert "s_endpgm" in (tmp_path / "texts" / "half.rocmasm").read_text()
+    assert (tmp_path / "half.hsaco").read_bytes()[:4] == b"\x7fELF"
+    options.dump_binaries = tmp_path / "half.hsaco"
+    with pytest.raises(CompileError, match=r"test_compat_meaning.py:\d+:\d+: error: dump_.* give a folder"):
+        wave_compile(options, kernel)

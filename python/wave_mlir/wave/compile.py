@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Hashable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import sympy
@@ -56,8 +57,6 @@ _REPLACED: dict[str, str] = {
     "kernel_hash": "the cache's own key",
     "create_vmfb_file": "kernel.hsaco",
     "override_mlir": "wave compile FILE.mlir",
-    "dump_binaries": "kernel.hsaco",
-    "dump_intermediates": "kernel.ir(form) and kernel.isa",
     "compile_to_mlir": "kernel.ir(form)",
     "location_capture_config": "locations are always kept",
     "use_local_scope": "wave-opt's printing flags",
@@ -123,8 +122,9 @@ class WaveCompileOptions:
     by bare instructions, products and sums fused (docs/elementary-functions.md). use_global_to_shared: tiles go to LDS
     without registers where the target can (docs/direct-copies.md). schedule: how the trips of loops are ordered and
     overlapped, a `SchedulingType`. multi_buffer_count: copies of each LDS buffer of a scheduled loop; by default two
-    where LDS has room. cache: False compiles anew and keeps nothing. Other options of the Wave language are accepted:
-    each warns once and says what does the same, or how it is.
+    where LDS has room. cache: False compiles anew and keeps nothing. dump_intermediates, dump_binaries: folders that the
+    kernel's MLIR, LLVM IR and assembly (NAME.mlir, NAME.ll, NAME.rocmasm), and its code object (NAME.hsaco) are written
+    to. Other options of the Wave language are accepted: each warns once and says what does the same, or how it is.
     """
 
     subs: Mapping[sympy.Symbol | str, Any] = field(default_factory=dict)
@@ -137,6 +137,8 @@ class WaveCompileOptions:
     schedule: SchedulingType = SchedulingType.NONE
     multi_buffer_count: int | None = None
     cache: bool = True
+    dump_intermediates: str | os.PathLike[str] | None = None
+    dump_binaries: str | os.PathLike[str] | None = None
 
     def __init__(self, **options: Any) -> None:
         known = {f.name: f for f in dataclasses.fields(self)}
@@ -195,7 +197,7 @@ def _strategy(schedule: object) -> Strategy:
     return _STRATEGIES[schedule]
 
 
-_IN_PROGRAM = ("subs", "dynamic_symbols", "target", "func_name", "cache")
+_IN_PROGRAM = ("subs", "dynamic_symbols", "target", "func_name", "cache", "dump_intermediates", "dump_binaries")
 """Options whose whole effect is in the text of the traced program, or which have none on what is made."""
 
 
@@ -409,14 +411,31 @@ def wave_compile(options: WaveCompileOptions, kernel: WaveKernel) -> CompiledKer
             while len(kernel.compiled) >= cached.IN_MEMORY:
                 kernel.compiled.pop(next(iter(kernel.compiled)))
             kernel.compiled[known] = made
+    _dump(made, options)
     return made
+
+
+def _dump(made: CompiledKernel, options: WaveCompileOptions) -> None:
+    """Write what the options ask for. A folder that cannot be written is an error at the call."""
+    try:
+        if options.dump_intermediates is not None:
+            folder = Path(options.dump_intermediates)
+            folder.mkdir(parents=True, exist_ok=True)
+            for suffix, text in (("mlir", made.asm), ("ll", made.llvm_ir), ("rocmasm", made.isa)):
+                (folder / f"{made.name}.{suffix}").write_text(text)
+        if options.dump_binaries is not None:
+            folder = Path(options.dump_binaries)
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{made.name}.hsaco").write_bytes(made.hsaco)
+    except OSError as error:
+        raise source.error(f"dump_intermediates, dump_binaries: {error}; give a folder that can be written") from None
 
 
 def _known_as(options: WaveCompileOptions, kernel: WaveKernel) -> Hashable:
     """What the result depends on, so that the same compilation is not even traced again; None: not known."""
     if not options.cache or not cache.is_on():
         return None
-    values = [getattr(options, f.name) for f in dataclasses.fields(options)]
+    values = [getattr(options, f.name) for f in dataclasses.fields(options) if not f.name.startswith("dump_")]
     try:
         inputs = fingerprint(values, kernel.function, kernel.constraints, kernel.parameters), kernel.compat
     except NoFingerprint:

@@ -37,7 +37,7 @@ FLIPPED: dict[str, dict] = {
     "schedule": {"schedule": SchedulingType.PREFETCH},
     "multi_buffer_count": {"multi_buffer_count": 2},
 }
-SAME = {"cache"}
+SAME = {"cache", "dump_intermediates", "dump_binaries"}
 """Options that change nothing of what is made."""
 
 
