@@ -13,7 +13,7 @@ from mlir import ir
 from wave_mlir.compiler import abi, remaps
 from wave_mlir.compiler.driver import CompileError
 from wave_mlir.dialect import Expr, Facts, prove
-from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE, WORKGROUP_0, WORKGROUP_1
+from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE, SHARED_ADDRESS_SPACE, WORKGROUP_0, WORKGROUP_1
 from wave_mlir.wave.compile import CompiledKernel, WaveCompileOptions, wave_compile
 
 M, N = tkl.sym.M, tkl.sym.N
@@ -181,3 +181,41 @@ def test_too_many_to_check() -> None:
 def test_numbers_that_make_no_sense(options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         tkw.reordered_workgroups((ROWS, COLS), **options)
+
+
+@pytest.mark.parametrize("run_time", (False, True))
+def test_machine_code_of_a_gemm(run_time: bool) -> None:
+    """10 x 7 tiles in groups of 8 over 8 XCDs, with a last row and column of parts of tiles."""
+    k, tile = tkl.sym.K, 32
+    remap = tkw.reordered_workgroups((sympy.ceiling(M / tile), sympy.ceiling(N / tile)), group=8, target="gfx942")
+
+    @tkw.wave(
+        [
+            tkw.WorkgroupConstraint(M, tile, 0),
+            tkw.WorkgroupConstraint(N, tile, 1),
+            tkw.TilingConstraint(k, 32),
+            tkw.WaveConstraint(M, tile // 2),
+            tkw.WaveConstraint(N, tile // 2),
+            tkw.HardwareConstraint(threads_per_wave=64, mma_type=tkw.MMAType.F32_16x16x16_F16),
+            *remap,
+        ]
+    )
+    def gemm(
+        a: tkl.Memory[M, k, SHARED_ADDRESS_SPACE, tkl.f16],
+        b: tkl.Memory[N, k, SHARED_ADDRESS_SPACE, tkl.f16],
+        c: tkl.Memory[M, N, GLOBAL_ADDRESS_SPACE, tkl.f32],
+    ):
+        @tkw.iterate(k, init_args=[tkl.Register[M, N, tkl.f32](0.0)])
+        def total(sum: tkl.Register[M, N, tkl.f32]) -> tkl.Register[M, N, tkl.f32]:
+            return tkw.mma(tkw.read(a), tkw.read(b), sum)
+
+        tkw.write(total, c)
+
+    sizes = {M: 300, N: 200, k: 40}
+    options = {"subs": {}, "dynamic_symbols": list(sizes)} if run_time else {"subs": sizes}
+    kernel = wave_compile(WaveCompileOptions(target="gfx942", **options), gemm)
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-4, 5, (rows, 40)).astype(np.float16) for rows in (300, 200))
+    c = np.full((300, 200), np.nan, np.float32)
+    kernel.run_isa(a, b, c, seed=3)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
