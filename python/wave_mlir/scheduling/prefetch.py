@@ -41,6 +41,8 @@ MOST_REGISTERS = 256
 
 GROUPS = 2
 """Groups of steps of K whose operands are read together, if registers allow."""
+STALL = 64
+"""Clocks of waiting for LDS that make a difference."""
 ROW_CLOCKS = 128
 """Rows of fewer clocks are grouped: one wait serves the reads of a group."""
 SHORT = 256
@@ -56,7 +58,8 @@ def prefetch(problem: Problem, copies: Mapping[str, int] | None = None) -> Sched
     """The schedule with the longest leads that the registers allow. Raises NoSchedule for a loop of another shape."""
     loop = _Loop(problem, dict(copies or {}))
     orders = [*dict.fromkeys((min(GROUPS, loop.steps), loop.steps)), 0]
-    choices = [(groups, lead, d) for groups in orders for lead in loop.leads for d in WRITE_DISTANCES]
+    spreads = (True, False)
+    choices = [(g, lead, d, s) for g in orders for s in spreads for lead in loop.leads for d in WRITE_DISTANCES]
     attempts = [a for a in (_Attempt(loop, *choice) for choice in choices) if a.place()]
     if not attempts:
         raise NoSchedule(
@@ -67,8 +70,8 @@ def prefetch(problem: Problem, copies: Mapping[str, int] | None = None) -> Sched
     if not fitting:
         return min(attempts, key=lambda a: a.registers()).schedule()
     # Registers that two trips need at once are moved, or the loop is unrolled; loads of writes that are apart need
-    # waits of their own: where that can be, neither.
-    return min(fitting, key=lambda a: (loop.unroll % a.turns() != 0, a.scattered)).schedule()
+    # waits of their own; LDS accesses that queue hold up a barrier: where that can be, none of it.
+    return min(fitting, key=lambda a: (loop.unroll % a.turns() != 0, a.scattered, a.stall() // STALL)).schedule()
 
 
 class _Loop:
@@ -126,6 +129,10 @@ class _Loop:
         """Whether the loop makes enough trips for the steady loop to make one."""
         return not self.trips or stages - 1 + unroll <= self.trips
 
+    def lds_clocks(self, name: str) -> int:
+        """Clocks that LDS is busy with an access, and with those of the other SIMDs that come with it."""
+        return sum(u.clocks for u in self.problem.by_name[name].uses if u.resource == "lds")
+
     def _to_come(self, name: str) -> bool:
         """Whether a barrier is one that a later pass places: it depends on accesses, and nothing keeps it in place."""
         return all(d.reason == "a barrier between waves" for d in self.problem.incoming[name])
@@ -182,6 +189,7 @@ class _Attempt:
     groups: int  # of steps of K, whose operands are read together; 0: by rows
     lead: int
     distance: int
+    spread: bool  # reads are no denser than LDS serves them
     order: list[str] = field(default_factory=list)
     times: dict[str, int] = field(default_factory=dict)
     scattered: bool = False  # there are reads between the writes
@@ -195,7 +203,9 @@ class _Attempt:
         self.count = len(self.order)
         self.clocks = loop.interval / self.count
         self.apart = max(1, round(self.distance / self.clocks))
-        self.density = ceil((4 if loop.interval <= SHORT else 2) * len(loop.reads) / self.count)
+        served = round(max((self.loop.lds_clocks(r) for r in loop.reads), default=0) / self.clocks)
+        self.reads_apart = max(1, served) if self.spread else 1
+        self.density = 1 if self.spread else ceil((4 if loop.interval <= SHORT else 2) * len(loop.reads) / self.count)
         at = {m: i for i, m in enumerate(self.order)}
         self.first, self.last = self._uses(at)
         if not self._place_reads() or not self._place_writes():
@@ -265,10 +275,10 @@ class _Attempt:
     def _backwards(self, reads: list[str], lead: int, latest: int) -> dict[str, int]:
         """From the last on: no more in a place than it takes to spread them over half a trip."""
         times: dict[str, int] = {}
-        following, there = latest + 1, self.density
+        following, there = latest + self.reads_apart, self.density
         for read in reversed(reads):
             full = there >= self.density
-            time = min(self.first[read] - lead, following - 1 if full else following)
+            time = min(self.first[read] - lead, following - self.reads_apart if full else following)
             there = 1 if time != following else there + 1
             times[read] = following = time
         return times
@@ -343,6 +353,27 @@ class _Attempt:
             yield name, self.times[name], self.last[name]
         for write, load in self.loop.loads.items():
             yield load, self.times[load], self.times[write]
+
+    # --- LDS -----------------------------------------------------------------------------------
+    def stall(self) -> int:
+        """Clocks that a trip waits for LDS, if accesses are served one after the other: at barriers and first uses."""
+        loop, clock = self.loop, self.clocks
+        accesses = sorted((self.times[n] % self.count, n) for n in (*loop.reads, *loop.writes))
+        barriers = sorted({self.times[n] % self.count for n in loop.barriers})
+        free = stall = 0.0
+        for trip in range(2):
+            done: list[tuple[int, float]] = []
+            stall = 0.0
+            for place, name in accesses:
+                free = max(free, (trip * self.count + place) * clock) + loop.lds_clocks(name)
+                done.append((place, free + self.loop.latency / 2))
+                if name in self.first:
+                    ahead = (self.first[name] - self.times[name] + place + trip * self.count) * clock
+                    stall = max(stall, done[-1][1] - ahead)
+            for barrier in barriers:
+                last = max((d for place, d in done if place <= barrier), default=0.0)
+                stall = max(stall, last - (trip * self.count + barrier) * clock)
+        return max(0, round(stall))
 
     # --- result --------------------------------------------------------------------------------
     def schedule(self) -> Schedule:
