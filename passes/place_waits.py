@@ -19,8 +19,8 @@ class PlaceWaits(Pass):
 
     LLVM waits where a result is used, for just that; here one wait by count does for what several uses need: for the
     global loads issued up to 96 clocks of MMAs after the one that is needed (or a 14th of its time under way), which
-    come with it, and for the LDS accesses that are 160 clocks old. A wait is never later than LLVM's, and one load at
-    least stays under way.
+    come with it if that is 384 clocks old, and for the LDS accesses that are 160 clocks old. A wait is never later than
+    LLVM's, and one load at least stays under way.
 
     Before:
 

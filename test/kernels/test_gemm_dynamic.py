@@ -77,9 +77,7 @@ def test_machine_code(case: GemmCase, dynamic: Dynamic, isa: Callable[..., objec
 
 @pytest.mark.second_opinion
 @pytest.mark.parametrize(("case", "dynamic"), CASES)
-def test_second_opinion(
-    case: GemmCase, dynamic: Dynamic, isa_run: Callable[..., object], tmp_path: Path
-) -> None:
+def test_second_opinion(case: GemmCase, dynamic: Dynamic, isa_run: Callable[..., object], tmp_path: Path) -> None:
     compiled = _compiled(case, dynamic)
     (kernel,) = compiled.kernels
     assert kernel.dynamic_symbols == dynamic

@@ -98,7 +98,7 @@ def batched(permuted: bool) -> None:
     a, b = integers(4, 32, 32, dtype=np.float16), integers(4, 16, 32, dtype=np.float16)
     want = np.einsum("bmk,bnk->mbn", a.astype(np.float32), b.astype(np.float32))
     text = kernel(
-        f'%a: {memory("B, M, K", "f16")}, %b: {memory("B, N, K", "f16")}, %c: {memory("M, B, N")}',
+        f"%a: {memory('B, M, K', 'f16')}, %b: {memory('B, N, K', 'f16')}, %c: {memory('M, B, N')}",
         "B = 4, M = 32, N = 16, K = 32",
         "#wave.workgroup<M, 32, x>, #wave.workgroup<N, 16, y>, #wave.workgroup<B, 1, z>, #wave.tiling<K, 16>, "
         + MMA.format("16x16x16_f16"),
@@ -134,7 +134,7 @@ def gathered_bias() -> None:
 def copied(m: int, n: int, body: str, out: tuple[int, int], constraints: str, bm: int, equation: str = "") -> None:
     """Copies of a matrix of numbers that all differ."""
     a = np.arange(m * n, dtype=np.float32).reshape(m, n)
-    arguments = f'%a: {memory("M, N")}, %c: {memory("M, N" if out == (m, n) else "N, M")}'
+    arguments = f"%a: {memory('M, N')}, %c: {memory('M, N' if out == (m, n) else 'N, M')}"
     read = f"    %x = wave.read %a : {memory('M, N')} -> {tile('M, N')}"
     rules = f"#wave.workgroup<M, BM, x>, {constraints}{equation}"
     text = kernel(arguments, f"M = {m}, N = {n}, BM = {bm}", rules, read + body)

@@ -91,14 +91,16 @@ def lane(body: str, m: int = 128, target: str = "gfx942") -> str:
 
 def shared_bytes() -> None:
     """Two buffers with bytes in common, by the proof and by all orders of the waves."""
-    module = driver.parse(lane(f"""
+    module = driver.parse(
+        lane(f"""
     %l = wave.allocate offset 0 : {L128}
     %m = wave.allocate offset 384 : {L128}
     wave.iterate K iv(%k) trips(4) {{
       wave.write %z, %l index [{OWN}] : {V}, {L128}
       wave.write %z, %m index [{OWN}] : {V}, {L128}
       wave.yield
-    }}"""))
+    }}""")
+    )
     with module.context:
         run_passes(module, "wave-place-barriers")
         kernel = module.body.operations[0]
@@ -113,9 +115,12 @@ def shared_bytes() -> None:
 def packed() -> None:
     """33 and 16 bytes: the second buffer is at a multiple of 16."""
     source, target = "!wave.memory<[33], i8, shared>", "!wave.memory<[16], i8, shared>"
-    scheduled = driver.compile_module(lane(f"""
+    scheduled = driver.compile_module(
+        lane(f"""
     %l = wave.allocate : {source}
-    %m = wave.allocate : {target}"""), until="scheduled").ir("scheduled")
+    %m = wave.allocate : {target}"""),
+        until="scheduled",
+    ).ir("scheduled")
     assert re.findall(r"offset (\d+)", scheduled) == ["0", "48"]
 
 
@@ -146,14 +151,17 @@ def exchange() -> None:
 def one_wave() -> None:
     """Lanes of one wave exchange values: LLVM must not read before it writes."""
     l64 = "!wave.memory<[65], f32, shared>"
-    text = lane(f"""
+    text = lane(
+        f"""
     %l = wave.allocate : {l64}
     wave.write %z, %l index [lane + 1] : {V}, {l64}
     wave.write %z, %l index [0] : {V}, {l64}
     %x = wave.read %a index [lane] : {A} -> {V}
     wave.write %x, %l index [lane] : {V}, {l64}
     %y = wave.read %l index [lane + 1] : {l64} -> {V}
-    wave.write %y, %c index [lane] : {V}, {C}""", m=64)
+    wave.write %y, %c index [lane] : {V}, {C}""",
+        m=64,
+    )
     order = re.findall(r"\t(ds_write|ds_read)", driver.compile_module(text).isa)
     assert order[-1:] == ["ds_read"] and order.count("ds_write") == 3, f"order of instructions: {order}"
 
@@ -169,6 +177,7 @@ def direct_copies() -> None:
 
 def rotating(stages: int, copies: int) -> None:
     """Tiles written `stages - 1` ahead of their readers, in LDS buffers that take turns."""
+
     def slot(stage: int, order: int) -> str:
         return f"{{wave.slot = {{stage = {stage} : i64, order = {order} : i64}}}}"
 
@@ -224,7 +233,8 @@ module attributes {{wave.form = "tile", wave.target = "gfx942"}} {{
 
 def partly_entered() -> None:
     """Two of four waves exchange values in a conditional: refused, as a barrier there would hang."""
-    text = lane(f"""
+    text = lane(
+        f"""
     %l = wave.allocate : {L128}
     wave.conditional [wave.x lt 2] {{
       %x = wave.read %a index [{OWN}] : {A} -> {V}
@@ -233,7 +243,9 @@ def partly_entered() -> None:
       wave.write %y, %c index [{OWN}] : {V}, {C}
       wave.yield
     }}
-    wave.shared_memory_barrier""", m=256)
+    wave.shared_memory_barrier""",
+        m=256,
+    )
     a = np.arange(1024, dtype=np.float32)
     want = np.concatenate([a[:128][::-1], np.zeros(128, np.float32)])
     try:

@@ -100,8 +100,9 @@ def _annotate(loop: ir.Operation, stages: int, unroll: int) -> None:
         direct = op.name == "wave.gather_to_shared"
         op.attributes["wave.slot"] = ir.DictAttr.get({"stage": number(of[kind]), "order": number(order)})
         if direct or kind == 1:
-            buffer = op.opview.target if direct else op.operands[1]
-            buffer.owner.attributes["wave.copies"] = number(of[2] - of[0 if direct else 1] + 1)
+            buffer = (op.opview.target if direct else op.operands[1]).owner
+            before = buffer.attributes["wave.copies"].value if "wave.copies" in buffer.attributes else 1
+            buffer.attributes["wave.copies"] = number(max(before, of[2] - of[0 if direct else 1] + 1))
     loop.attributes["wave.pipeline"] = ir.DictAttr.get({"stages": number(stages), "unroll": number(unroll)})
 
 

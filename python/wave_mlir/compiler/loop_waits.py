@@ -20,6 +20,8 @@ from .tile_ir import walk
 SLACK_CLOCKS, SLACK_PARTS = 96, 14
 """A wait for a global load covers those issued so many clocks after it, or a 14th of its time under way: these come
 with it, and what issue takes besides the MMAs makes up for the time they lose."""
+COME_CLOCKS = 384
+"""A load that was issued later is still under way, mostly, and is waited for alone."""
 LDS_CLOCKS = 160
 """A wait for an LDS access covers those issued so many clocks before: they take 100 to 150, and the others' queue."""
 ISSUE_CLOCKS = 4
@@ -48,8 +50,8 @@ class _Counter:
         age = now - self.under_way[last][1]
         patience = LDS_CLOCKS if self.lds else age - max(SLACK_CLOCKS, age // SLACK_PARTS)
         come = sum(now - since >= patience for _, since in self.under_way)
-        if not self.lds:
-            come = min(come, len(self.under_way) - 1)  # a wait for all loads would be one for whatever LLVM adds
+        if not self.lds:  # a wait for all loads would be one for whatever LLVM adds
+            come = min(come, len(self.under_way) - 1) if age >= COME_CLOCKS else 0
         left = min(len(self.under_way) - max(last + 1, come), _MOST["ds" if self.lds else "load"])
         more = left < len(self.under_way) - (last + 1)
         del self.under_way[: len(self.under_way) - left]
