@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
-from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE, SHARED_ADDRESS_SPACE
+from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE, SHARED_ADDRESS_SPACE, WORKGROUP_0  # noqa: F401
 from wave_mlir.wave.compile import CompiledKernel, WaveCompileOptions, wave_compile
 from wave_mlir.wave.constraints import MMAType
 from wave_mlir.wave.kernel import WaveKernel

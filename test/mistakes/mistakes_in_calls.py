@@ -103,3 +103,18 @@ def tensor_with_its_dims_in_another_order():
 
     made = compile_(gemm)
     made(np.zeros((128, 64), np.float16), np.zeros((64, 128), np.float16), np.zeros((128, 128), np.float32))
+
+
+@mistake(
+    "kernel 'double': its remap of workgroups is no bijection of the grid 5 x 1 x 1: workgroups (0, 0, 0) and (4, 0, 0) compute the same tile"
+)
+def remap_that_fits_other_sizes():
+    """A remap that is right for multiples of 4 rows alone, called with 5; tkw.reordered_workgroups fits every grid."""
+
+    @tkw.wave([*ROWS, tkw.ReorderingConstraint(WORKGROUP_0 % 4 + WORKGROUP_0 // 4 * 4 % (M // 4 * 4), 0)])
+    def double(x: X, y: X):
+        tkw.write(tkw.read(x) * 2.0, y)
+
+    made = compile_(double, {N: 64}, dynamic=[M])
+    made(np.zeros((8, 64), np.float32), np.zeros((8, 64), np.float32))
+    made(np.zeros((5, 64), np.float32), np.zeros((5, 64), np.float32))

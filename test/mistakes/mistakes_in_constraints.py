@@ -284,3 +284,18 @@ def two_mma_kinds():
         tkw.write(loop, c)
 
     compile_(gemm)
+
+
+@mistake(
+    "the remapped id wg.x floordiv 4 * 4 + wg.x mod 4 * 3 is from 0 to 9 on the grid 6 x 1 x 1, outside of 0 to 5; reorderings must be a bijection of the grid [6, 1, 1]"
+)
+def remap_that_leaves_the_grid():
+    """Workgroups that a remap sends outside of the grid, so that tiles are never computed."""
+
+    number = WORKGROUP_0
+
+    @tkw.wave([*ROWS, tkw.ReorderingConstraint(number // 4 * 4 + number % 4 * 3, 0)])  # <- here
+    def double(x: X, y: X):
+        tkw.write(tkw.read(x) * 2.0, y)
+
+    compile_(double, {M: 6, N: 64})
