@@ -17,7 +17,7 @@ from wave_mlir.compiler.pass_options import OptionError, nearest, option, option
 
 DEFAULT_TARGET = "gfx942"
 
-Strategy = Literal["none", "list", "modulo", "prefetch"]
+Strategy = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention"]
 """How loops are scheduled; see wave-schedule."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from mlir import ir
 from wave_mlir.compiler.diagnostics import emit_warning
@@ -13,6 +12,7 @@ from wave_mlir.compiler.lds import aligned
 from wave_mlir.compiler.loop_problem import CannotSchedule, LoopProblem
 from wave_mlir.compiler.loop_schedule import annotate, copies_for, loops, solve, spare_lds
 from wave_mlir.compiler.pass_registry import Pass, PassError, option, register_pass
+from wave_mlir.passes.pipelines import Strategy
 from wave_mlir.scheduling import NoSchedule
 
 
@@ -24,8 +24,9 @@ class Schedule(Pass):
     The ops of a loop's body, their latencies and what they use of the machine make a problem (docs/scheduling.md); a
     strategy solves it and the solution is verified by other means. `list` keeps trips apart and orders the ops of one;
     `modulo` overlaps trips so that the busiest unit is always busy; `prefetch` puts the loads and LDS accesses of a
-    loop of MMAs between these, each a little before it is needed, and leaves other loops to `modulo`. LDS buffers get
-    two copies where LDS has room.
+    loop of MMAs between these, each a little before it is needed, and leaves other loops to `modulo`; `four-stage` puts
+    loads, LDS writes, LDS reads and computation each a trip after the one before; `attention` computes the first product
+    of one trip while the rest of the trip before is computed. LDS buffers get two copies where LDS has room.
 
     Before:
 
@@ -50,7 +51,7 @@ class Schedule(Pass):
     Loops that run what another one left (`wave.rest`) are not worth it.
     """
 
-    strategy: Literal["none", "list", "modulo", "prefetch"] = option("none", help="how to schedule loops")
+    strategy: Strategy = option("none", help="how to schedule loops")
     copies: int = option(0, help="copies of each LDS buffer of a loop; 0 = two where LDS has room")
 
     def run(self, module: ir.Module) -> None:

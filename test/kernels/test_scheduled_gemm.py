@@ -18,7 +18,7 @@ from wave_mlir.compiler.pass_registry import run_passes
 from wave_mlir.dialect import MemoryType
 from wave_mlir.passes.pipelines import PipelineOptions
 
-STRATEGIES = ("list", "modulo", "prefetch")
+STRATEGIES = ("list", "modulo", "prefetch", "four-stage", "attention")
 CASES = [
     GemmCase("gfx942", "f16", 16, "shared", (64, 64, 32), (2, 2), 64, 64, 224),
     GemmCase("gfx942", "bf16", 32, "shared", (32, 64, 64), (1, 2), 32, 64, 448),

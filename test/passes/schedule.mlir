@@ -1,6 +1,8 @@
 // RUN: wave-opt %s --split-input-file --wave-schedule=strategy=modulo | FileCheck %s
 // RUN: wave-opt %s --split-input-file --wave-schedule=strategy=list | FileCheck %s --check-prefix=LIST
 // RUN: wave-opt %s --split-input-file --wave-schedule="strategy=modulo copies=1" | FileCheck %s --check-prefix=ONE
+// RUN: wave-opt %s --split-input-file --wave-schedule=strategy=four-stage | FileCheck %s --check-prefix=FOUR
+// RUN: wave-opt %s --split-input-file --wave-schedule=strategy=attention | FileCheck %s --check-prefix=AHEAD
 // RUN: wave-opt %s --split-input-file --wave-schedule | FileCheck %s --check-prefix=NONE
 
 // A product through LDS with two waves: three trips at once, and as many clocks a trip as the MMAs take. What the trip
@@ -16,6 +18,13 @@
 // ONE-LABEL:   @gemm(
 // ONE-NOT:       wave.copies
 // ONE:           strategy = "modulo", unroll = 1 : i64
+// FOUR-LABEL:  @gemm(
+// FOUR-COUNT-2:  wave.buffer_load {{.*}}stage = 0 : i64}
+// FOUR-COUNT-2:  wave.write {{.*}}stage = 1 : i64}
+// FOUR-COUNT-2:  wave.read {{.*}}stage = 2 : i64}
+// FOUR:          wave.mma {{.*}}stage = 3 : i64}
+// AHEAD-LABEL: @gemm(
+// AHEAD:         stages = 2 : i64, strategy = "attention"
 // LIST-LABEL:  @gemm(
 // LIST-NOT:      wave.copies
 // LIST:          stages = 1 : i64, strategy = "list", unroll = 1 : i64

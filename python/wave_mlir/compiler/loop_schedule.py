@@ -7,7 +7,18 @@ from math import lcm
 
 from mlir import ir
 
-from wave_mlir.scheduling import NoSchedule, Problem, Schedule, check, list_schedule, pipelined, prefetch, verify
+from wave_mlir.scheduling import (
+    NoSchedule,
+    Problem,
+    Schedule,
+    attention,
+    check,
+    four_stage,
+    list_schedule,
+    pipelined,
+    prefetch,
+    verify,
+)
 
 from .kernel_info import KernelInfo
 from .lds import aligned, allocations, buffer_of
@@ -34,7 +45,13 @@ def _prefetch(problem: Problem, copies: Mapping[str, int]) -> tuple[Problem, Sch
         return pipelined(problem, copies)
 
 
-SOLVERS: dict[str, Solver] = {"list": _one_by_one, "modulo": pipelined, "prefetch": _prefetch}
+SOLVERS: dict[str, Solver] = {
+    "list": _one_by_one,
+    "modulo": pipelined,
+    "prefetch": _prefetch,
+    "four-stage": four_stage,
+    "attention": attention,
+}
 """Strategies by name: what solves the problem of a loop. It gives the problem it solved with the solution: a strategy
 may settle for shorter latencies."""
 

@@ -31,6 +31,7 @@ from .problem import (
 from .product_solver import pipelined, schedule_products
 from .products import Products
 from .schedule import Schedule, Slot
+from .staged import attention, four_stage
 from .text import dump, load
 from .verify import verify
 
@@ -52,8 +53,10 @@ __all__ = [
     "SchedulingError",
     "Slot",
     "Use",
+    "attention",
     "check",
     "dump",
+    "four_stage",
     "list_schedule",
     "load",
     "minimum_interval",

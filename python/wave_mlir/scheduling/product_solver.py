@@ -12,6 +12,7 @@ from .pressure import pressure
 from .problem import NoSchedule, Problem
 from .products import Products
 from .schedule import Schedule
+from .staged import four_stage
 
 ADDRESSES = 20
 """Registers kept for addresses and what else a loop needs."""
@@ -52,9 +53,11 @@ def pipelined(problem: Problem, copies: Mapping[str, int] | None = None) -> tupl
         if not found:
             raise
         return min(found, key=lambda f: f[1].interval)
-    best = min(found, key=lambda f: f[1].interval, default=None)
-    if best is None or (best[1].interval > other.interval * WORTH and _fits(shorter, other)):
-        return shorter, other
+    others = [(shorter, other)] if other.interval <= bound else [(shorter, other), four_stage(problem, copies)]
+    others = [o for o in others if not problem.registers or pressure(*o) <= problem.registers] or others
+    best, shortest = (min(c, key=lambda f: f[1].interval, default=None) for c in (found, others))
+    if best is None or (shortest is not None and best[1].interval > shortest[1].interval * WORTH and _fits(*shortest)):
+        return shortest or others[0]
     return best
 
 

@@ -182,9 +182,9 @@ class WaveCompileOptions:
 _STRATEGIES: dict[SchedulingType, Strategy] = {
     SchedulingType.NONE: "none",
     SchedulingType.PREFETCH: "prefetch",
-    SchedulingType.FOUR_STAGE: "modulo",
+    SchedulingType.FOUR_STAGE: "four-stage",
     SchedulingType.MODULO: "modulo",
-    SchedulingType.PREFETCH_ATTENTION: "modulo",
+    SchedulingType.PREFETCH_ATTENTION: "attention",
     SchedulingType.MANUAL: "none",
 }
 
