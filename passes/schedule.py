@@ -26,7 +26,7 @@ class Schedule(Pass):
     `modulo` overlaps trips so that the busiest unit is always busy; `prefetch` puts the loads and LDS accesses of a
     loop of MMAs between these, each a little before it is needed, and leaves other loops to `modulo`; `four-stage` puts
     loads, LDS writes, LDS reads and computation each a trip after the one before; `attention` computes the first product
-    of one trip while the rest of the trip before is computed. LDS buffers get two copies where LDS has room.
+    of one trip together with the rest of the trip before. LDS buffers get two copies where LDS has room.
 
     Before:
 
