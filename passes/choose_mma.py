@@ -19,8 +19,8 @@ class ChooseMma(Pass):
     """Widen the K of MMAs whose operands are read for them, and transpose accumulators that are only written.
 
     A sum over K does not care for order. So where both operands of an MMA are reads that serve MMAs only, and K is
-    contiguous in memory, the kind becomes the target's virtual kind of twice the K: the same instructions, but
-    a lane reads 16 consecutive bytes where it read 8.
+    contiguous in memory, or in the LDS that they go through, the kind becomes the target's virtual kind of twice the
+    K: the same instructions, but a lane reads 16 consecutive bytes where it read 8.
 
     A lane of an accumulator holds consecutive rows of one column. Where it only goes, through loops and
     elementwise ops, to writes of memories in which the columns are contiguous, lhs and rhs change places in the
@@ -71,8 +71,14 @@ def _widen(info: KernelInfo, mmas: list[ir.Operation]) -> None:
 
 
 def _reads_along(op: ir.Operation, dim: str) -> bool:
-    """Whether lhs and rhs are reads, of memories in which `dim` is contiguous."""
-    return all(_is_read(value) and _is_contiguous(value.owner.operation, dim) for value in operands(op)[:2])
+    """Whether lhs and rhs are reads, of memories in which `dim` is contiguous, or which go through LDS, transposed."""
+    return all(_is_read(v) and _is_or_becomes_contiguous(v.owner.operation, dim) for v in operands(op)[:2])
+
+
+def _is_or_becomes_contiguous(read: ir.Operation, dim: str) -> bool:
+    memory = read.operands[0]
+    through_lds = isinstance(memory, ir.BlockArgument) and MemoryType(memory.type).space == "shared"
+    return _is_contiguous(read, dim) or (through_lds and "mapping" not in read.attributes)
 
 
 def _is_read(value: ir.Value) -> bool:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from mlir import ir
 from wave_mlir.compiler.direct_copies import direct_widths
 from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.lane_access import element_bits
 from wave_mlir.compiler.pass_registry import Pass, PassError, option, register_pass
 from wave_mlir.compiler.relaying import Relaying, can_relay, erase_unused
 from wave_mlir.compiler.tile_ir import DIRECT
+from wave_mlir.compiler.transposing import Transposing, transposing
 from wave_mlir.dialect import Expr, Layout, MemoryType, TileType, cooperative_layout, linear_layout
 
 
@@ -31,6 +33,9 @@ class Coalesce(Pass):
         #coop = #wave.layout<[M = 64, K = 32], reg = [8 : K * 1], lane = [4 : K * 8, 16 : M * 1], …>
         %g = wave.read %a index [wg.x * 64 + at.M, …] : … -> !wave.tile<[M, K], f16, #coop>
         wave.write %g, %la index [at.M, at.K] : …
+
+    A copy to a buffer in which another dim is contiguous than in memory transposes: a lane loads a block of several
+    rows, renames its registers and stores columns; of the sizes of the block the one that takes the fewest clocks.
 
     With `direct`, or where a write has `wave.direct`, a copy that wave-gather-to-shared can make without registers gets
     the layout that needs: as wide as such a copy can be, and the lanes of a wave behind one another in LDS.
@@ -57,7 +62,8 @@ class Coalesce(Pass):
         layout = self._direct_layout(info, read, write, tile)
         if layout is not None and DIRECT in write.attributes:
             read, write = _masked_as_zeros(read, write)
-        layout = layout or self._layout(info, read, tile)
+        way = None if layout is not None else self._transposing(info, read, write, tile)
+        layout = layout or (way.load if way is not None else self._layout(info, read, tile))
         if layout is None:
             return
         for access in (read, write):
@@ -65,6 +71,20 @@ class Coalesce(Pass):
             _move_positions(relaying, access, layout)
         kind = TileType.get(tile.dims, tile.element_type, layout)
         read.results[0].set_type(kind)
+        if way is not None:
+            _rename_registers(relaying, read, write, way)
+
+    def _transposing(
+        self, info: KernelInfo, read: ir.Operation, write: ir.Operation, tile: TileType
+    ) -> Transposing | None:
+        """The way of a copy to a buffer in which another dim is contiguous than in memory; None of others."""
+        extents = dict(Layout(tile.layout).extents)
+        across, last = _contiguous_dim(read, extents), Expr(list(write.attributes["index"])[-1])
+        along = last.symbols[0].removeprefix("at.") if last.kind == "symbol" else None
+        if across is None or along not in extents or along == across:
+            return None
+        most = self.max_bits or info.hardware.max_bits_per_load or info.target.max_load_bits["global"]
+        return transposing(info, extents, across, along, element_bits(tile.element_type), most)
 
     def _direct_layout(
         self, info: KernelInfo, read: ir.Operation, write: ir.Operation, tile: TileType
@@ -101,6 +121,17 @@ class Coalesce(Pass):
         waves = info.block_waves
         layout = cooperative_layout({d: extents[d] for d in order}, contiguous, width, info.wave_size, waves)
         return layout
+
+
+def _rename_registers(relaying: Relaying, read: ir.Operation, write: ir.Operation, way: Transposing) -> None:
+    """Store the columns of what a lane has loaded in rows."""
+    _move_mask(relaying, write, way.store)
+    _move_positions(relaying, write, way.store)
+    tile = TileType(read.results[0].type)
+    kind = TileType.get(tile.dims, tile.element_type, way.store)
+    with ir.InsertionPoint(write):
+        columns = ir.Operation.create("wave.relayout", [kind], [read.results[0]], loc=write.location)
+    write.operands[0] = columns.results[0]
 
 
 def _copies(block: ir.Block) -> list[tuple[ir.Operation, ir.Operation]]:

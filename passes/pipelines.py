@@ -62,7 +62,8 @@ def _staged_to_lane(options: PipelineOptions) -> list[str]:
     buffers = ["wave-buffer-ops"] if options.buffer_ops else []
     swizzle = ["wave-swizzle-shared"] if options.swizzle else []
     copies = _call("wave-gather-to-shared", all=options.global_to_shared)
-    accesses = ["wave-peel-loops", "wave-bounds", "wave-split-accesses", copies, *swizzle, *buffers]
+    reads = ["wave-bounds", "wave-transpose-reads", "wave-split-accesses"]
+    accesses = ["wave-peel-loops", *reads, copies, *swizzle, *buffers]
     return ["wave-expand", "wave-lower-reductions", *accesses]
 
 

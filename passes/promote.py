@@ -14,6 +14,8 @@ from wave_mlir.compiler.lds import buffers, check_fits
 from wave_mlir.compiler.pass_registry import Pass, register_pass
 from wave_mlir.compiler.relaying import can_relay
 from wave_mlir.compiler.tile_ir import bound_values
+from wave_mlir.compiler.transposed_reads import suits
+from wave_mlir.compiler.transposing import run_of, transposing
 from wave_mlir.dialect import Expr, Layout, MemoryType, TileType
 
 _BLOCKING = ("wave.write", "wave.atomic", "wave.scatter_add", "wave.buffer_store", "wave.set_symbol",
@@ -44,6 +46,10 @@ class Promote(Pass):
                : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16, #lhs>
         wave.write %g, %la index [at.M, at.K] : …
         %x = wave.read %la index [at.M, at.K] : !wave.memory<[64, 32], f16, shared> -> !wave.tile<[M, K], f16, #lhs>
+
+    Where the reader's registers run along another dim than is contiguous in memory (a transposed operand), the buffer
+    has that dim last, and wave-coalesce makes the copy transpose; but not where the target can transpose at the read
+    (wave-transpose-reads).
 
     The copy keeps the reader's layout; wave-coalesce gives it a better one. A read whose rows are where other tiles say
     (a page table) is copied too, if that takes no more clocks than to gather straight from global memory; a remark
@@ -138,7 +144,7 @@ class _Promoter:
         backs: list[tuple[ir.Operation, ir.Value, list[str]]] = []
         for read in group.reads:
             tile = TileType(read.results[0].type)
-            dims = self._dims_in_memory_order(read, tile)
+            dims = self._transposed(self._dims_in_memory_order(read, tile), tile)
             key = (read.opview.memory, read.attributes["index"], tuple(dims), read.opview.mask,
                    tuple(read.opview.symbol_values))  # fmt: skip
             if key not in copies:
@@ -163,6 +169,17 @@ class _Promoter:
             seen += [s.removeprefix("at.") for s in Expr(expr).symbols if s.startswith("at.")]
         order = list(dict.fromkeys(d for d in seen if d in tile.dims))
         return [d for d in tile.dims if d not in order] + order
+
+    def _transposed(self, dims: list[str], tile: TileType) -> list[str]:
+        """The dims in the order that makes the reader's registers contiguous, if copies can transpose."""
+        layout, bits = Layout(tile.layout), element_bits(tile.element_type)
+        along, run = run_of(layout)
+        if along not in dims or along == dims[-1] or run < 2 or bits > 32 or bits < 8:
+            return dims
+        if suits(self.info.target, layout, dims[-1], along, bits):  # the hardware transposes at the read
+            return dims
+        way = transposing(self.info, dict(layout.extents), dims[-1], along, bits, 128)
+        return dims if way is None else [d for d in dims if d != along] + [along]
 
     def _allocate(self, read: ir.Operation, tile: TileType, dims: list[str]) -> ir.Value:
         extents = Layout(tile.layout).extents

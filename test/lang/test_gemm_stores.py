@@ -114,3 +114,42 @@ def test_narrow_results_with_direct_copies(target: str) -> None:
     made = run(target, Mma.F32_16x16x16_F16, "f16", "f16", direct=True)
     assert "ds_write" not in made.isa and widths(made, "buffer_store") == {"buffer_store_dwordx4"}
     assert re.findall(r"lds_conflicts = (\d+)", made.ir("lane")) == ["1", "1"]
+
+
+@pytest.mark.parametrize(("target", "mma"), [("gfx942", Mma.F32_16x16x16_F16), ("gfx950", Mma.F32_32x32x16_F16)])
+@pytest.mark.parametrize(("lhs", "rhs"), [((M, K), (K, N)), ((K, M), (K, N)), ((K, M), (N, K))], ids=["nn", "tn", "tt"])
+def test_transposed_operands(target: str, mma: Mma, lhs: tuple, rhs: tuple) -> None:
+    """Wide loads, and LDS reads of 16 bytes: rows become columns in LDS, by registers; or at the read, by hardware."""
+
+    @tkw.wave(
+        [
+            tkw.WorkgroupConstraint(M, BM, 0),
+            tkw.WorkgroupConstraint(N, BN, 1),
+            tkw.TilingConstraint(K, BK),
+            tkw.WaveConstraint(M, BM / 2),
+            tkw.WaveConstraint(N, BN / 2),
+            tkw.HardwareConstraint(64, mma_type=mma),
+        ]
+    )
+    def gemm(
+        a: tkl.Memory[(*lhs, SHARED, tkl.f16)],
+        b: tkl.Memory[(*rhs, SHARED, tkl.f16)],
+        c: tkl.Memory[M, N, GLOBAL, tkl.f32],
+    ):
+        @tkw.iterate(K, init_args=[tkl.Register[M, N, tkl.f32](0.0)])
+        def loop(acc):
+            return tkw.mma(tkw.read(a), tkw.read(b), acc)
+
+        tkw.write(loop, c)
+
+    m, n, k = 100, 128, 72
+    rng = np.random.default_rng(6)
+    a, b = rng.integers(-3, 4, (m, k)).astype(np.float16), rng.integers(-3, 4, (n, k)).astype(np.float16)
+    want = a.astype(np.float32) @ b.astype(np.float32).T
+    given = [np.ascontiguousarray(x.T) if dims[0] is K else x for x, dims in ((a, lhs), (b, rhs))]
+    subs = {M: m, N: n, K: k, BM: 64, BN: 64, BK: 64}
+    made = check(gemm, subs, [*given, np.zeros_like(want)], {2: want}, target=target, orders=("forward",))
+    hardware = {"ds_read_b64_tr_b16"} if target == "gfx950" else set()
+    assert widths(made, "ds_read") - {"ds_read_b128"} == hardware
+    assert not widths(made, "ds_write_b(?:8|16)") and not widths(made, "buffer_load_(?:ushort|short|ubyte)")
+    assert all(int(n) <= 2 for n in re.findall(r"lds_conflicts = (\d+)", made.ir("lane")))

@@ -80,3 +80,24 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+#mma = #wave.layout<[K = 32, N = 64], reg = [8 : K * 1, 4 : N * 16], lane = [16 : N * 1, 4 : K * 8]>
+
+// The buffer has K last, memory has N: lanes load rows of 8, rename registers, and store columns.
+// CHECK-DAG:   #[[ROWS:.*]] = #wave.layout<[K = 32, N = 64], reg = [8 : N * 1, 4 : K * 1], lane = [8 : N * 8, 8 : K * 4]>
+// CHECK-DAG:   #[[COLUMNS:.*]] = #wave.layout<[K = 32, N = 64], reg = [4 : K * 1, 8 : N * 1], lane = [8 : N * 8, 8 : K * 4]>
+// CHECK-LABEL: @transpose(
+// CHECK:         %[[X:.*]] = wave.read %a {{.*}} -> !wave.tile<[K, N], f16, #[[ROWS]]>
+// CHECK:         %[[Y:.*]] = wave.relayout %[[X]] : {{.*}} -> !wave.tile<[K, N], f16, #[[COLUMNS]]>
+// CHECK:         wave.write %[[Y]], %{{.*}} index [at.N, at.K]
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @transpose(%a: !wave.memory<[K, N], f16, global>)
+      symbols {K = 32, N = 64} constraints [#wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate : !wave.memory<[64, 32], f16, shared>
+    %x = wave.read %a index [at.K, at.N] : !wave.memory<[K, N], f16, global> -> !wave.tile<[K, N], f16, #mma>
+    wave.write %x, %l index [at.N, at.K] : !wave.tile<[K, N], f16, #mma>, !wave.memory<[64, 32], f16, shared>
+    wave.return
+  }
+}

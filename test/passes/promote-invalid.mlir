@@ -22,7 +22,7 @@ module attributes {wave.form = "placed", wave.target = "gfx942"} {
       constraints [#wave.workgroup<M, 256, x>, #wave.hardware<threads_per_wave = 64>] {
     // expected-note@+1 {{65536 bytes: !wave.memory<[256, 128], f16, shared>}}
     %x = wave.read %a index [at.M, at.K] : !wave.memory<[M, K], f16, shared> -> !wave.tile<[M, K], f16, #rows>
-    // expected-note@+1 {{32768 bytes: !wave.memory<[256, 64], f16, shared>}}
+    // expected-note@+1 {{32768 bytes: !wave.memory<[64, 256], f16, shared>}}
     %y = wave.read %a index [at.M, at.K + 64] : !wave.memory<[M, K], f16, shared> -> !wave.tile<[M, K], f16, #half>
     wave.return
   }

@@ -66,3 +66,19 @@ module attributes {wave.form = "placed", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+#rhs = #wave.layout<[K = 32, N = 64], reg = [8 : K * 1, 4 : N * 16], lane = [16 : N * 1, 4 : K * 8]>
+
+// The reader's registers run along K, memory has N last: the buffer has K last.
+// CHECK-LABEL: @transposed(
+// CHECK:         wave.write %{{.*}}, %[[L:.*]] index [at.N, at.K] : {{.*}}, !wave.memory<[64, 32], f16, shared>
+// CHECK:         wave.read %[[L]] index [at.N, at.K]
+module attributes {wave.form = "placed", wave.target = "gfx942"} {
+  wave.kernel @transposed(%a: !wave.memory<[K, N], f16, shared>)
+      symbols {K = 32, N = 64} constraints [#wave.hardware<threads_per_wave = 64>] {
+    %x = wave.read %a index [at.K, at.N] : !wave.memory<[K, N], f16, shared> -> !wave.tile<[K, N], f16, #rhs>
+    wave.return
+  }
+}

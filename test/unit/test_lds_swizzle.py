@@ -28,13 +28,13 @@ module attributes {{wave.form = "lane", wave.target = "{target}"}} {{
 @settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from([4, 8, 16]), st.sampled_from([2, 4, 8, 16]), st.sampled_from([1, 2, 4, 8]), st.integers(1, 3),
-    st.sampled_from([0, 8]), st.sampled_from([1, 2, 4]),
+    st.sampled_from([0, 8]), st.sampled_from([1, 2, 4]), st.booleans(),
 )  # fmt: skip
-def test_bijection(chunk: int, phases: int, rows: int, groups: int, pad: int, fold: int) -> None:
+def test_bijection(chunk: int, phases: int, rows: int, groups: int, pad: int, fold: int, mixed: bool) -> None:
     """Each element of a row (of `fold` rows that count as one) has a place of its own in it, and chunks stay whole."""
     fold = min(fold, phases)
     with driver.parse("module {}").context:
-        layout = RowLayout(chunk, phases, rows, pad, fold)
+        layout = RowLayout(chunk, phases, rows, pad, fold, mixed)
         columns = groups * phases * chunk // fold
         row, column = np.meshgrid(np.arange(40), np.arange(columns), indexing="ij")
         places = [np.broadcast_to(e.eval_numpy({"r": row, "c": column}), row.shape)

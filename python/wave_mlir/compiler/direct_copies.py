@@ -73,7 +73,7 @@ class DirectCopies:
             return "its mask is a value"
         if not _adjacent(read, write):
             return "other operations stand between the load and the store"
-        if not _all_lanes(read):
+        if not all_lanes(read):
             return "not all lanes of a wave need come to it"
         if not self._is_linear(write):
             return "the lanes of a wave do not follow one another in LDS"
@@ -185,6 +185,6 @@ def _is_harmless(op: ir.Operation) -> bool:
     return op.name not in _CHANGES and not len(op.regions)
 
 
-def _all_lanes(op: ir.Operation) -> bool:
+def all_lanes(op: ir.Operation) -> bool:
     """Whether the conditionals around an op are entered by all lanes alike."""
     return all(Uniform().condition(p) for p in ancestors(op) if p.name == "wave.conditional")

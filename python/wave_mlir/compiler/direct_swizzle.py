@@ -32,9 +32,8 @@ class Exchange(Protocol):
     @property
     def phases(self) -> int: ...
     @property
-    def rows(self) -> int: ...
-    @property
     def fold(self) -> int: ...
+    def phase(self, folded: Expr) -> Expr: ...
 
 
 def _start(info: KernelInfo, copy: ir.Operation, extents: Sequence[int]) -> Expr:
@@ -107,7 +106,7 @@ def exchange(info: KernelInfo, copy: ir.Operation, layout: Exchange, extents: Se
     facts = info.facts.extended({_HIGH: (0, info.wave_size // group - 1), _LOW: (0, group - 1)}, {}, [])
     high = Expr.symbol(_HIGH)
     row = (_start(info, copy, extents) + high * (group * width)) // (extents[-1] * layout.fold)
-    phase = (row // layout.rows % layout.phases).simplify(facts)
+    phase = layout.phase(row).simplify(facts)
     lane, size = Expr.symbol("lane"), Expr.constant(group)
     swap = _Swap(facts, high * group + Expr.symbol(_LOW), {
         _HIGH: lane // size, _LOW: (lane % size) ^ (phase * lanes).subs({_HIGH: lane // size}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import arith, memref, scf, vector
+from mlir.dialects import amdgpu, arith, memref, scf, vector
 
 from wave_mlir.dialect import Expr, MemoryType, prove
 
@@ -13,6 +13,7 @@ from .gpu_function import GpuFunction, flat_memref, stored_element
 from .kernel_info import is_stride_symbol
 from .lane_access import ALIGNMENT, memory_of, stored_of
 from .tile_ir import bound_names
+from .transposed_reads import TRANSPOSED_READ
 
 _MAX_ALIGNMENT = 16
 
@@ -222,6 +223,8 @@ def _zero(element: ir.Type) -> ir.Attribute:
 
 
 def _load(op: ir.Operation, kind: ir.VectorType, memory: ir.Value, offset: ir.Value, alignment: int) -> ir.Value:
+    if TRANSPOSED_READ in op.attributes:
+        return amdgpu.TransposeLoadOp(kind, memory, [offset]).result
     nontemporal = _flag(op, "nontemporal")
     if _is_volatile(op, memory):
         return from_memory(gpu_volatile.load(in_memory(kind), memory, offset, alignment, nontemporal), kind)

@@ -30,7 +30,7 @@ _TRUSTED = frozenset(
         "raw.ptr.buffer.load", "raw.ptr.buffer.store", "raw.ptr.buffer.load.lds",
         "s.waitcnt", "s.barrier", "readfirstlane",
     )
-) | frozenset({"llvm.fence", "llvm.inttoptr", "llvm.getelementptr"})  # fmt: skip
+) | frozenset({"llvm.fence", "llvm.inttoptr", "llvm.getelementptr", "llvm.load", "llvm.store"})  # fmt: skip
 
 
 def target_of(module: ir.Module | ModuleOp, wanted: str = "") -> targets.Target:

@@ -8,7 +8,7 @@ buffer, and is applied to all accesses alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from mlir import ir
@@ -28,7 +28,8 @@ CHUNK_BYTES = 16
 class RowLayout:
     """Chunk c of row r is at chunk `c xor (r floordiv rows mod phases)`; rows are `pad` elements longer than they are.
 
-    phases 1: no exchange. fold: so many rows count as one row here, so that short rows share all banks. `chunk` and
+    phases 1: no exchange. fold: so many rows count as one row here, so that short rows share all banks. mixed: the
+    phase is xor the number of the group of rows with all phases, for accesses that step over such groups. `chunk` and
     `pad` count elements.
     """
 
@@ -37,6 +38,14 @@ class RowLayout:
     rows: int = 1
     pad: int = 0
     fold: int = 1
+    mixed: bool = False
+
+    def phase(self, folded: Expr) -> Expr:
+        """What the chunks of a row (of `fold` rows as one) are exchanged by."""
+        number = folded // self.rows
+        if not self.mixed:
+            return number % self.phases
+        return (number % self.phases) ^ (number // self.phases % self.phases)
 
     def place(self, row: Expr, column: Expr, columns: int) -> tuple[Expr, Expr]:
         """The row and column at which an element is found; rows have `columns` elements."""
@@ -45,7 +54,7 @@ class RowLayout:
         if self.fold > 1:
             column = row % self.fold * columns + column
         folded = row // self.fold
-        moved = ((column // self.chunk) ^ (folded // self.rows % self.phases)) * self.chunk + column % self.chunk
+        moved = ((column // self.chunk) ^ self.phase(folded)) * self.chunk + column % self.chunk
         if self.fold == 1:
             return row, moved
         return folded * self.fold + moved // columns, moved % columns
@@ -53,7 +62,7 @@ class RowLayout:
     def __str__(self) -> str:
         if self.phases > 1:
             rows = f" of {self.fold} each" if self.fold > 1 else ""
-            return f"chunks of {self.chunk}, {self.phases} phases of {self.rows} rows{rows}"
+            return f"chunks of {self.chunk}, {self.phases} {'mixed ' * self.mixed}phases of {self.rows} rows{rows}"
         return f"{self.pad} elements of padding" if self.pad else "as it is"
 
 
@@ -133,6 +142,7 @@ def candidates(info: KernelInfo, buffer: Buffer, spare_bytes: int) -> list[RowLa
             found += [RowLayout(chunk, phases, rows) for rows in (1, 2, 4, 8)]
     for phases, fold in _folds(info, buffer, chunk):
         found += [RowLayout(chunk, phases, rows, fold=fold) for rows in (1, 2, 4)]
+    found += [replace(layout, mixed=True) for layout in found if layout.phases > 2 and layout.rows == 1]
     if buffer.copies:
         return [layout for layout in found if _may_exchange(info, buffer, layout)]
     rows = int(np.prod(buffer.extents[:-1]))
