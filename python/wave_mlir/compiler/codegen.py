@@ -17,7 +17,7 @@ from typing import TypeVar, cast
 from mlir import ir
 from mlir.dialects.builtin import ModuleOp
 
-from . import abi, gpu_prepare, linking, machine, register_costs, rocdl
+from . import abi, gpu_prepare, linking, machine, register_costs, register_pressure, rocdl
 from .codegen_errors import CodegenError
 from .diagnostics import CompileError, Diagnostic, PassError, location_text
 from .pass_registry import run_passes
@@ -77,7 +77,20 @@ class Generation:
     def _optimized(self) -> machine.MachineModule:
         if not self._trusted:
             self._timed("trial", lambda: machine.try_in_child(self.llvm_ir, self.target))
-        return self._timed("optimize", lambda: machine.MachineModule(self.llvm_ir, self.target))
+        first = self._timed("optimize", lambda: machine.MachineModule(self.llvm_ir, self.target))
+        others = register_pressure.other_orders(self.llvm_ir)
+        return self._timed("orders", lambda: self._best_order(first, others)) if others else first
+
+    def _best_order(self, first: machine.MachineModule, others: list[str]) -> machine.MachineModule:
+        """The first order of instructions that keeps its registers, or of all the one that loses fewest."""
+        best, least = first, register_costs.lost(first.assembly())
+        for text in others:
+            if register_costs.is_little(least):
+                break
+            other = machine.MachineModule(text, self.target)
+            if (lost := register_costs.lost(other.assembly())) < least:
+                best, least = other, lost
+        return best
 
     @cached_property
     def isa(self) -> str:

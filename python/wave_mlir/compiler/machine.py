@@ -53,6 +53,7 @@ class MachineModule:
     def __init__(self, text: str, target: targets.Target):
         """Raises CodegenError with LLVM's message when the text is no valid IR."""
         llvm = _llvm()
+        self._assembly: str | None = None
         try:
             self._module = llvm.parse_assembly(text)
             self._module.verify()
@@ -72,8 +73,10 @@ class MachineModule:
         return str(self._module)
 
     def assembly(self) -> str:
-        """Assembly text. Code generation changes a module, so it works on a copy."""
-        return self._machine.emit_assembly(self._module.clone())
+        """Assembly text, made once. Code generation changes a module, so it works on a copy."""
+        if self._assembly is None:
+            self._assembly = self._machine.emit_assembly(self._module.clone())
+        return self._assembly
 
     def object(self) -> bytes:
         """A relocatable ELF object."""

@@ -125,6 +125,20 @@ def warn(
             warnings.warn(CompileWarning(found), stacklevel=2)
 
 
+FEW_MOVES = 64
+"""Moves in a loop for which no other order is tried: some operands of a tile of 256 accumulators."""
+
+
+def lost(isa: str) -> tuple[int, int]:
+    """(registers spilled, moves between register halves in loops), of all kernels of assembly text."""
+    return sum(spills(isa).values()), sum(agpr_moves(isa).values())
+
+
+def is_little(lost: tuple[int, int]) -> bool:
+    """Whether another order is not worth the time."""
+    return lost[0] == 0 and lost[1] < FEW_MOVES
+
+
 def spills(isa: str) -> dict[str, int]:
     """Registers a lane spills, by kernel, from the metadata of assembly text."""
     start = isa.find("amdhsa.kernels:")

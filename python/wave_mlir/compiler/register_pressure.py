@@ -12,7 +12,9 @@ from . import targets
 # uses) leaves no room, so that accumulators are moved between the two halves of the register file or spilled. Measured
 # over GEMMs with 64 to 256 accumulator registers: docs/report.md.
 _TIGHT = 0.75
-_ORDER = ("amdgpu-sched-strategy", "iterative-minreg")
+_STRATEGY = "amdgpu-sched-strategy"
+_ORDER = (_STRATEGY, "iterative-minreg")
+_OTHERS = ("iterative-ilp",)
 _REGISTER_BITS = 32
 
 
@@ -21,6 +23,12 @@ def llvm_attributes(function: ir.Operation, target: targets.Target) -> list[tupl
     threads = math.prod(ir.DenseI32ArrayAttr(function.attributes["gpu.known_block_size"]))
     tight = carried_registers(function) >= _TIGHT * budget(threads, target)
     return [_ORDER] if tight else []
+
+
+def other_orders(llvm_ir: str) -> list[str]:
+    """LLVM IR with other orders for its tight kernels, to be tried where the first one lost registers; none without."""
+    first = f'"{_STRATEGY}"="{_ORDER[1]}"'
+    return [llvm_ir.replace(first, f'"{_STRATEGY}"="{other}"') for other in _OTHERS if first in llvm_ir]
 
 
 def budget(threads: int, target: targets.Target) -> int:
