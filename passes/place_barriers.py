@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from mlir import ir
-from wave_mlir.compiler.diagnostics import PassError
+from wave_mlir.compiler.diagnostics import PassError, emit_warning
 from wave_mlir.compiler.footprints import Meeting
-from wave_mlir.compiler.lds_hazards import BARRIERS, FENCES, MEETINGS, Interval, Node, Program
+from wave_mlir.compiler.gpu_barrier import EVERYWHERE
+from wave_mlir.compiler.lds_hazards import BARRIERS, FENCES, MEETINGS, UNORDERED, Interval, Node, Program
 from wave_mlir.compiler.pass_registry import Pass, register_pass
 from wave_mlir.compiler.stabbing import stab
 
@@ -38,6 +39,10 @@ class PlaceBarriers(Pass):
         wave.shared_memory_barrier
         %y = wave.read %lds index […] : …
 
+    An argument of the kernel that is written and accessed again is treated alike; a barrier between such accesses
+    orders global memory too (`wave.everywhere`). Arguments are taken to be different memories. Where no barrier can
+    stand between, as not every wave may come there, that is a warning.
+
     Only a barrier behind a direct copy to LDS waits for it (`wait_async`); one of the user's learns to. Where a wave
     reads its own copies alone, `wave.memory_counter_wait load 0` does.
 
@@ -60,11 +65,12 @@ class _Placer:
 
     program: Program
     placed: dict[int, bool] = field(default_factory=dict)  # point of a barrier: whether it waits for direct copies
+    everywhere: set[int] = field(default_factory=set)  # of these those that order global memory
 
     def run(self) -> None:
         intervals = self.program.intervals()
         given = [n for n in self.program.nodes if n.op.name in BARRIERS]
-        waves = [i for i in intervals if i.who == Meeting.WAVES]
+        waves = self._that_can_be_served([i for i in intervals if i.who == Meeting.WAVES])
         left = [i for i in waves if not any(self._serves(n, i) for n in given)]
         allowed = {p for i in left for p in i.points if self.program.may_place(p)}
         points = stab([i.points for i in left], set(), allowed)
@@ -74,11 +80,30 @@ class _Placer:
         for interval in waves:
             if interval.asynchronous:
                 self._wait(interval, given)
+            if interval.everywhere:
+                self._order_global(interval, given)
         lanes = [i for i in intervals if i.who == Meeting.LANES]
         waits = self._fewest([i for i in lanes if i.asynchronous and not self._waited_for(i)], set())
         fences = {n.number for n in self.program.nodes if n.op.name in (*BARRIERS, *FENCES)}
         plain = self._fewest([i for i in lanes if not i.asynchronous], fences | self.placed.keys() | set(waits))
         self._insert(waits, plain)
+
+    def _that_can_be_served(self, intervals: list[Interval]) -> list[Interval]:
+        """All but those about global memory where no barrier can stand, which are warned of."""
+        found = []
+        for interval in intervals:
+            if interval.everywhere and not any(self.program.may_place(p) for p in interval.points):
+                producer, consumer = (self.program.nodes[n].op for n in (interval.producer, interval.consumer))
+                emit_warning(
+                    consumer,
+                    "another wave may access the same global memory as this one, one of them writing, and no barrier "
+                    "can stand between: not every wave may come there",
+                    [(producer.location, "the other access")],
+                )
+                consumer.attributes[UNORDERED] = ir.UnitAttr.get()
+            else:
+                found.append(interval)
+        return found
 
     def _fewest(self, intervals: list[Interval], given: set[int]) -> list[int]:
         """Points for fences, which may stand anywhere."""
@@ -101,7 +126,19 @@ class _Placer:
         found = (n for n in reversed(before) if n.op.name == "wave.barrier_signal" and n.op.attributes["id"] == number)
         return next(found, None)
 
-    # --- direct copies ---
+    # --- what barriers have to do ---
+
+    def _order_global(self, interval: Interval, given: Iterable[Node]) -> None:
+        """Let the last barrier between two accesses of global memory order these, unless one does already."""
+        serving = [n for n in given if self._serves(n, interval)]
+        if self.everywhere.intersection(interval.points) or any(EVERYWHERE in n.op.attributes for n in serving):
+            return
+        last = max((p for p in (*self.placed, *(n.number for n in serving)) if p in interval.points),
+                   key=interval.points.index)  # fmt: skip
+        if last in self.placed:
+            self.everywhere.add(last)
+        else:
+            self.program.nodes[last].op.attributes[EVERYWHERE] = ir.UnitAttr.get()
 
     def _wait(self, interval: Interval, given: Iterable[Node]) -> None:
         """Let the last barrier between a direct copy and its user wait for it, unless something does already."""
@@ -136,6 +173,8 @@ class _Placer:
     def _insert(self, waits: list[int], fences: list[int]) -> None:
         for point, waiting in self.placed.items():
             attributes = {"wait_async": ir.UnitAttr.get()} if waiting else {}
+            if point in self.everywhere:
+                attributes[EVERYWHERE] = ir.UnitAttr.get()
             self._create(point, "wave.shared_memory_barrier", attributes)
         for point in waits:
             zero = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)

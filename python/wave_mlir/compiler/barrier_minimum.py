@@ -16,7 +16,7 @@ from .barrier_proof import prove_barriers
 from .diagnostics import PassError
 from .driver import parse
 from .footprints import Meeting
-from .lds_hazards import BARRIERS, Program
+from .lds_hazards import BARRIERS, Program, touches
 from .tile_ir import kernels
 
 
@@ -38,7 +38,7 @@ def minimum(text: str) -> Minimum:
         needed = [frozenset(i.points) for i in program.intervals() if i.who == Meeting.WAVES]
         needed = [points for points in needed if not points.intersection(given)]
         witnesses = [points for points in _apart(needed) if _races(text, points)]
-        accesses = sum(len(n.touches) > 0 for n in program.nodes)
+        accesses = sum(len(touches(n.op)) > 0 for n in program.nodes)
         return Minimum(len(given), len(witnesses), accesses)
 
 

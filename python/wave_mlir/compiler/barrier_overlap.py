@@ -51,7 +51,7 @@ class Overlap:
         self, a: ir.Operation, memory: ir.Value, b: ir.Operation, other: ir.Value, since: tuple[tuple[int, int], ...]
     ) -> Who:
         """Who may meet when `b` comes after `a`: `since` says how many trips of which loops went by (see `Since`)."""
-        if memory != other and "offset" not in memory.owner.operation.attributes:
+        if memory != other and not (_has_place(memory) and _has_place(other)):
             return Who.NOBODY
         first, second = self._of(a, memory), self._of(b, other)
         several = int(np.prod(self.info.block_waves)) > 1
@@ -80,27 +80,35 @@ class Overlap:
         kind = MemoryType(memory.type)
         bits = element_bits(kind.element_type)
         copy = op.name == "wave.gather_to_shared"
-        start, names = Expr.constant(0), names_of(op)
-        for coordinate, stride in zip(
-            op.attributes["target_index" if copy else "index"], self.info.strides_of(memory), strict=True
-        ):
-            start = start + self.info.resolve(Expr(coordinate), names) * stride * bits
-        if "el" in start.symbols:
+        start, names = self._element(op, memory), names_of(op)
+        if start is None:
             return None
         value = None if copy else (op.results[0] if len(op.results) else op.operands[0]).type
         elements = value.shape[0] if isinstance(value, ir.VectorType) else 1
         if copy:
-            elements = ir.IntegerAttr(op.attributes["elements"]).value * self.info.wave_size
-            start = start.subs({"lane": 0})
-        owner = memory.owner.operation
-        offset = ir.IntegerAttr(owner.attributes["offset"]).value if "offset" in owner.attributes else 0
-        start = self.values.canonical(op, start)
+            elements = ir.IntegerAttr(op.attributes["elements"]).value
+            if not isinstance(memory.owner, ir.Block):
+                elements, start = elements * self.info.wave_size, start.subs({"lane": 0})
+        offset = ir.IntegerAttr(memory.owner.operation.attributes["offset"]).value if _has_place(memory) else 0
+        start = self.values.canonical(op, self.info.resolve(start, names) * bits)
         size = -(-(elements * bits) // 8) if bits % 8 == 0 else (elements * bits + 14) // 8
         mask = Expr.constant(1)
         for condition in self.values.predicates(op):
             if not any(s not in _LANES for s in condition.symbols):
                 mask = Expr.and_(mask, condition)
         return _Bytes((start // 8 + offset).simplify(self.values.facts), size, mask)
+
+    def _element(self, op: ir.Operation, memory: ir.Value) -> Expr | None:
+        """The first element that a lane accesses."""
+        if "base" in op.attributes:
+            return Expr(op.attributes["base"]) + Expr(op.attributes["offset"])
+        name = "index"
+        if op.name == "wave.gather_to_shared":
+            name = "source_index" if isinstance(memory.owner, ir.Block) else "target_index"
+        start = Expr.constant(0)
+        for coordinate, stride in zip(op.attributes[name], self.info.strides_of(memory), strict=True):
+            start = start + Expr(coordinate) * stride
+        return None if "el" in start.symbols else start
 
     # --- two accesses ---
 
@@ -148,6 +156,11 @@ class Overlap:
                 if prove(Expr.or_(*conditions), facts) is not True:
                     return False
         return True
+
+
+def _has_place(memory: ir.Value) -> bool:
+    """Whether a memory is a buffer with an offset in LDS."""
+    return not isinstance(memory.owner, ir.Block) and "offset" in memory.owner.operation.attributes
 
 
 _Grid = tuple[np.ndarray, np.ndarray]

@@ -16,8 +16,9 @@ from mlir import ir
 
 from .barrier_overlap import Overlap, Who
 from .diagnostics import PassError
-from .gpu_barrier import OUTSTANDING
+from .gpu_barrier import EVERYWHERE, OUTSTANDING
 from .kernel_info import KernelInfo
+from .lds_hazards import UNORDERED
 from .shared_values import SharedValues
 from .tile_ir import body_of, walk
 
@@ -67,6 +68,8 @@ class _Proof:
         self.loops.update((op, number) for number, op in enumerate(found))
         self.values = SharedValues(self.info, self.loops)
         self.overlap = Overlap(self.info, self.values)
+        every = [a for op in walk(body_of(self.kernel)) for a in _accesses(op)]
+        self.written = {memory for memory, kind, _ in every if kind != "read" and _is_argument(memory)}
 
     def run(self) -> None:
         """Go through the whole kernel."""
@@ -103,20 +106,20 @@ class _Proof:
 
     def _step(self, op: ir.Operation, state: State, around: tuple[int, ...]) -> State:
         if op.name == _BARRIER:
-            return _after_barrier(_waited(state, _outstanding(op)))
+            return _after_barrier(_waited(state, _outstanding(op)), op)
         if op.name == _SIGNAL:
             number = ir.IntegerAttr(op.attributes["id"]).value
             signalled = _waited(state, _outstanding(op))
             return _each(signalled, lambda p: replace(p, signalled=tuple(sorted({*p.signalled, number}))))
         if op.name == _WAIT:
             number = ir.IntegerAttr(op.attributes["id"]).value
-            done = _after_barrier({p: n for p, n in state.items() if number in p.signalled})
+            done = _after_barrier({p: n for p, n in state.items() if number in p.signalled}, op)
             return _join([done, _fenced({p: n for p, n in state.items() if number not in p.signalled})])
         if op.name == _FENCE:
             return _fenced(state)
         if op.name == "wave.memory_counter_wait" and "load" in op.attributes:
             return _waited(state, ir.IntegerAttr(op.attributes["load"]).value)
-        for memory, kind, copying in _accesses(op):
+        for memory, kind, copying in self._accesses(op):
             for earlier in state:
                 if not (kind == earlier.kind and kind != "write"):
                     self._check(earlier, op, memory)
@@ -126,13 +129,21 @@ class _Proof:
             state = _join([state, {Pending(op, memory, kind, since, copying=copying): 0}])
         return state
 
+    def _accesses(self, op: ir.Operation) -> list[tuple[ir.Value, str, bool]]:
+        """What an op accesses, of arguments those that are written."""
+        return [a for a in _accesses(op) if not _is_argument(a[0]) or a[0] in self.written]
+
     def _check(self, earlier: Pending, op: ir.Operation, memory: ir.Value) -> None:
+        if _is_argument(memory) and (UNORDERED in op.attributes or _parts_of_one(earlier, op)):
+            return
         who = self.overlap.of(earlier.op, earlier.memory, op, memory, earlier.since)
         if earlier.copying and who is not Who.NOBODY:
             text = (
                 "the direct copy to LDS that this access meets may still be in flight; wait for it "
                 "(wave.shared_memory_barrier wait_async), or run wave-place-barriers"
             )
+        elif earlier.waves and who is Who.WAVES and _is_argument(memory):
+            text = "no barrier orders this access to global memory after an earlier one; run wave-place-barriers"
         elif earlier.waves and who is Who.WAVES:
             text = "no barrier separates this access to LDS from an earlier one; run wave-place-barriers"
         elif earlier.lanes and who is Who.LANES:
@@ -145,17 +156,28 @@ class _Proof:
         raise PassError(op, text).note(earlier.op, "the earlier access")
 
 
-def _accesses(op: ir.Operation) -> Iterable[tuple[ir.Value, str, bool]]:
-    """(LDS buffer, kind, whether it goes on after the op) of what an op accesses."""
-    if op.name == "wave.read":
-        found = [(op.operands[0], "read", False)]
-    elif op.name in ("wave.write", "wave.atomic"):
-        found = [(op.operands[1], op.name.removeprefix("wave."), False)]
-    elif op.name == "wave.gather_to_shared":
-        found = [(op.opview.target, "write", True)]
-    else:
-        return []
-    return [(m, kind, on) for m, kind, on in found if not isinstance(m.owner, ir.Block)]
+def _accesses(op: ir.Operation) -> list[tuple[ir.Value, str, bool]]:
+    """(memory, kind, whether it goes on after the op) of what an op accesses."""
+    if op.name in ("wave.read", "wave.buffer_load"):
+        return [(op.operands[0], "read", False)]
+    if op.name in ("wave.write", "wave.buffer_store"):
+        return [(op.operands[1], "write", False)]
+    if op.name == "wave.atomic":
+        return [(op.operands[1], "atomic", False)]
+    if op.name == "wave.gather_to_shared":
+        return [(op.operands[0], "read", False), (op.operands[1], "write", True)]
+    return []
+
+
+def _is_argument(memory: ir.Value) -> bool:
+    """Whether a memory is global."""
+    return isinstance(memory.owner, ir.Block)
+
+
+def _parts_of_one(earlier: Pending, op: ir.Operation) -> bool:
+    """Whether two writes are copies of one op of tiles, in one trip: each element has one of them."""
+    numbers = [o.attributes["wave.provenance"]["op"] for o in (earlier.op, op) if "wave.provenance" in o.attributes]
+    return not any(trips for _, trips in earlier.since) and len(numbers) == 2 and numbers[0] == numbers[1]
 
 
 def _join(states: Iterable[State]) -> State:
@@ -177,9 +199,10 @@ def _fenced(state: State) -> State:
     return {p: n for p, n in fenced.items() if p.waves or p.copying}
 
 
-def _after_barrier(state: State) -> State:
-    """Only direct copies that were not waited for go on."""
-    return _fenced({p: n for p, n in state.items() if p.copying})
+def _after_barrier(state: State, barrier: ir.Operation) -> State:
+    """Direct copies that were not waited for go on, and global memory where the barrier is for LDS alone."""
+    everywhere = EVERYWHERE in barrier.attributes
+    return _fenced({p: n for p, n in state.items() if p.copying or (_is_argument(p.memory) and not everywhere)})
 
 
 def _outstanding(op: ir.Operation) -> int | None:

@@ -25,7 +25,8 @@ from .shared_values import SharedValues
 
 HARDWARE = frozenset(("lane", "wave.x", "wave.y", "wave.z"))
 """Symbols that are enumerated."""
-_SPAN = 1 << 20  # bytes; sets of bytes are kept of what is smaller (LDS), of others their ends alone
+_SPAN = 1 << 21  # units from the first to the last; of what spreads further the ends of each wave are compared alone
+_STEPS = 512  # distances between two places that are tried one by one
 
 
 class Meeting(IntEnum):
@@ -219,7 +220,8 @@ class Footprints:
             return self._by_ranges(a, b, a.start, second)
         shift = difference.constant_value
         if shift is None:
-            return Meeting.LANES if self._apart(first, last, difference) else Meeting.WAVES
+            apart = self._apart(first, last, difference) or self._apart_at_all(first, last, difference)
+            return Meeting.LANES if apart else Meeting.WAVES
         return self._exactly(a, b, first, last, shift)
 
     @staticmethod
@@ -261,6 +263,32 @@ class Footprints:
         apart = (Expr.or_(difference.le(low), difference.ge(high)) for low, high in sorted(seen))
         return all(prove(condition, facts) is True for condition in apart)
 
+    def _apart_at_all(self, a: _Bytes, b: _Bytes, difference: Expr) -> bool:
+        """Whether different waves are apart at each distance there is, where that is a number and so many steps."""
+        terms, start = difference.linear_parts()
+        if len(terms) != 1 or terms[0][0].name is None:
+            return False
+        symbol, step = terms[0]
+        low, high = symbol.range(self.values.facts)
+        ends = [e for e in (*a.ends(), *b.ends()) if e is not None]
+        span = max(e[1] for e in ends) - min(e[0] for e in ends) if ends else 0
+        if low is None or (step < 0 and start + step * low > span) or (step > 0 and start + step * low < -span):
+            return False
+        for number in range(low, low + _STEPS):
+            distance = start + step * number
+            if (high is not None and number > high) or (abs(distance) > span and (distance > 0) == (step > 0)):
+                return True
+            if self._far_from_units(a, b, distance) or _meet(a, b, distance, same_lane=False) == Meeting.WAVES:
+                return False
+        return False
+
+    @staticmethod
+    def _far_from_units(a: _Bytes, b: _Bytes, distance: int) -> bool:
+        """Whether sets of bytes would be too large at a distance."""
+        ends = [e for e in (*a.ends(), *b.ends()) if e is not None]
+        unit = math.gcd(a.unit, b.unit, b.low + distance - a.low)
+        return bool(ends) and (max(e[1] for e in ends) - min(e[0] for e in ends)) // unit > _SPAN
+
     def _by_ranges(self, a: Place, b: Place, first: Expr, second: Expr) -> Meeting:
         """By the least and the greatest byte of each wave, where more is not known."""
         facts = self.values.facts
@@ -300,12 +328,11 @@ class Footprints:
         if not active.any():
             return _Bytes(0, place.size, [[] for _ in waves], own=True)
         low, high = int(first[active].min()), int(first[active].max()) + place.size
-        if high - low > _SPAN:
-            return None
         rows = [sorted(set((row[on] - low).tolist())) for row, on in zip(first, active, strict=True)]
         apart = all(b - a >= place.size for row in rows for a, b in pairwise(row))
         own = apart and sum(map(len, rows)) == int(active.sum())
-        return _Bytes(low, place.size, rows, own)
+        made = _Bytes(low, place.size, rows, own)
+        return made if (high - low) // made.unit <= _SPAN else None
 
     @staticmethod
     def _values(expr: Expr, values: dict[str, np.ndarray], shape: tuple[int, ...]) -> np.ndarray:

@@ -7,12 +7,14 @@ In a kernel with direct copies to LDS barriers are bare: a wait that says how ma
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import amdgpu, llvm, rocdl
+from mlir.dialects import amdgpu, gpu, llvm, rocdl
 
 from .gpu_function import GpuFunction
 
 OUTSTANDING = "wave.outstanding"
 """Attribute of what waits for asynchronous copies: so many of the last ones may still be in flight; by default none."""
+EVERYWHERE = "wave.everywhere"
+"""Attribute of barriers that order accesses to global memory, too."""
 _ACQUIRE, _RELEASE = 4, 5  # LLVM's orderings
 _NO_LIMIT = {"vm": 63, "exp": 7, "lgkm": 15}
 
@@ -24,13 +26,17 @@ def waitcnt(vm: int = _NO_LIMIT["vm"], lgkm: int = _NO_LIMIT["lgkm"]) -> int:
 
 
 def lower_barrier(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.shared_memory_barrier → amdgpu.lds_barrier, or a bare barrier where there are copies to wait for."""
+    """wave.shared_memory_barrier → amdgpu.lds_barrier, a bare barrier where there are copies to wait for, gpu.barrier
+    where it orders global memory."""
     with op.location, ir.InsertionPoint(op):
         _barrier(function, op, "wait_async" in op.attributes)
     op.erase()
 
 
 def _barrier(function: GpuFunction, op: ir.Operation, waits: bool) -> None:
+    if EVERYWHERE in op.attributes:
+        gpu.BarrierOp()
+        return
     if not function.copies:
         if waits:
             amdgpu.MemoryCounterWaitOp(load=0)

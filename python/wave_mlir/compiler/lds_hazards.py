@@ -29,6 +29,8 @@ MEETINGS = (
 """Ops that every wave of the workgroup must come to."""
 _POINTS = frozenset((*MEETINGS, *FENCES, "wave.memory_counter_wait", "wave.yield", "wave.return"))
 
+UNORDERED = "wave.unordered"
+"""On an access of global memory: no barrier can stand between it and another one; there was a warning."""
 _MANY = 32
 
 Region = tuple[int, int]
@@ -61,7 +63,7 @@ class Interval:
     """A barrier is needed at one of `points`, which lead from the producer to the consumer (so the last is best).
 
     who: WAVES need a barrier; for lanes of one wave a fence will do. asynchronous: the producer is a direct copy, for
-    which the barrier has to wait.
+    which the barrier has to wait. everywhere: it is about global memory, which the barrier has to order as well.
     """
 
     producer: int
@@ -69,6 +71,7 @@ class Interval:
     points: tuple[int, ...]
     who: Meeting = Meeting.WAVES
     asynchronous: bool = False
+    everywhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ class Program:
         for view in block.operations:
             op = view.operation
             name = op.name
-            found = touches(op) if name in _TOUCHES else ()
+            found = (*touches(op), *global_touches(op)) if name in _TOUCHES else ()
             if not found and name not in _POINTS and not len(op.regions):
                 continue
             node = Node(op, len(self.nodes), regions, tuple(number for number, _ in regions), found)
@@ -200,19 +203,18 @@ class Program:
     def _interval(points: int, pair: _Pair, who: Meeting) -> Interval:
         producer, consumer = pair.producer.number, pair.consumer.number
         places = tuple(_members(points, producer + 1))
-        return Interval(producer, consumer, places, who, pair.first.asynchronous)
+        everywhere = who == Meeting.WAVES and is_global(pair.first.memory)
+        return Interval(producer, consumer, places, who, pair.first.asynchronous, everywhere)
 
     def _groups(self) -> list[list[tuple[Node, Touch]]]:
-        """The accesses by memory: of one buffer, or of all buffers in shared space that have their place in it."""
+        """The accesses by memory: of one buffer, of all buffers in shared space that have their place in it, or of an
+        argument of the kernel that is written and accessed by more than the copies of one op in one trip."""
         users: dict[ir.Value | None, list[tuple[Node, Touch]]] = {}
         for node in self.nodes:
             for touch in node.touches:
-                key = None if "offset" in touch.memory.owner.operation.attributes else touch.memory
+                key = None if _has_place(touch.memory) else touch.memory
                 users.setdefault(key, []).append((node, touch))
-        return [group for group in users.values() if any(t.kind != "read" for _, t in group) and self._one_meets(group)]
-
-    def _one_meets(self, group: list[tuple[Node, Touch]]) -> bool:
-        return len(group) > 1 or bool(group[0][0].parents)
+        return [group for group in users.values() if _may_conflict(group)]
 
     def _scan(self, producer: tuple[Node, Touch], group: list[tuple[Node, Touch]], found: _Found) -> None:
         """The intervals from one access. What needs a barrier after it hides what comes later in the same regions."""
@@ -223,22 +225,24 @@ class Program:
                 if b.regions in hidden or (first.kind == second.kind and first.kind != "write"):
                     continue
                 way = points_of(a, b)
+                if way is not None and way[1] == SAME_TRIP and is_global(first.memory) and same_tile(a.op, b.op):
+                    continue
                 if way is not None and self._consider(way[0], _Pair(a, b, first, second, way[1]), found):
                     hidden.add(b.regions)
 
     def _consider(self, points: int, pair: _Pair, found: _Found) -> bool:
         """Take an interval where bytes meet; whether those that contain it need nothing more."""
-        waiting = pair.first.asynchronous
-        if found.implies(points, Meeting.WAVES, waiting):
+        needs = (pair.first.asynchronous, is_global(pair.first.memory))
+        if found.implies(points, Meeting.WAVES, needs):
             return True
-        if self._apart(pair.first.memory) and found.implies(points, Meeting.LANES, waiting):
+        if self._apart(pair.first.memory) and found.implies(points, Meeting.LANES, needs):
             return True
         who = self._meeting(pair)
         if who != Meeting.WAVES:
             memory = pair.first.memory
             self._suspects[memory] = self._suspects.get(memory, 0) + 1
-        if who != Meeting.NONE and not found.implies(points, who, waiting):
-            found.add(points, pair, who)
+        if who != Meeting.NONE and not found.implies(points, who, needs):
+            found.add(points, pair, who, needs)
         return who == Meeting.WAVES
 
     def _after(self, producer: Node, consumer: Node) -> tuple[int, Later] | None:
@@ -278,7 +282,7 @@ class Program:
             return False
         if memory not in self._whole:
             places = [self.place_of(n, memory) for n in self.nodes if any(t.memory == memory for t in n.touches)]
-            alone = "offset" not in memory.owner.operation.attributes
+            alone = not _has_place(memory)
             self._whole[memory] = alone and self.footprints.all_meet(places) != Meeting.WAVES
         return self._whole[memory]
 
@@ -292,22 +296,26 @@ _PointsOf = Callable[[Node, Node], tuple[int, Later] | None]
 """The points between a producer and a consumer, if there is a way from one to the other."""
 
 
+_Needs = tuple[bool, bool]
+"""Whether a barrier has to wait for direct copies, and to order global memory."""
+
+
 @dataclass
 class _Found:
     """Intervals by what they need; of two the shorter is enough, if it needs as much."""
 
-    intervals: dict[tuple[Meeting, bool], dict[int, _Pair]] = field(default_factory=dict)
+    intervals: dict[tuple[Meeting, _Needs], dict[int, _Pair]] = field(default_factory=dict)
 
-    def add(self, points: int, pair: _Pair, who: Meeting) -> None:
+    def add(self, points: int, pair: _Pair, who: Meeting, needs: _Needs) -> None:
         """One more."""
-        self.intervals.setdefault((who, pair.first.asynchronous), {})[points] = pair
+        self.intervals.setdefault((who, needs), {})[points] = pair
 
-    def implies(self, points: int, who: Meeting, waiting: bool, itself: bool = True) -> bool:
+    def implies(self, points: int, who: Meeting, needs: _Needs, itself: bool = True) -> bool:
         """Whether a barrier (or fence) that is needed anyway serves these points as well."""
         return any(
-            other & points == other and (itself or other != points or (meeting, waits) != (who, waiting))
-            for (meeting, waits), taken in self.intervals.items()
-            if meeting >= who and waits >= waiting
+            other & points == other and (itself or other != points or (meeting, has) != (who, needs))
+            for (meeting, has), taken in self.intervals.items()
+            if meeting >= who and has[0] >= needs[0] and (has[1] >= needs[1] or who == Meeting.LANES)
             for other in taken
         )
 
@@ -315,9 +323,9 @@ class _Found:
         """Those that contain no other, the shortest first."""
         entries = [
             (points, (pair, who))
-            for (who, waiting), taken in self.intervals.items()
+            for (who, needs), taken in self.intervals.items()
             for points, pair in taken.items()
-            if not self.implies(points, who, waiting, itself=False)
+            if not self.implies(points, who, needs, itself=False)
         ]
         return sorted(entries, key=lambda e: (e[0].bit_count(), e[0], -e[1][1]))
 
@@ -332,6 +340,32 @@ def touches(op: ir.Operation) -> tuple[Touch, ...]:
     """What an op does to LDS buffers."""
     make = _TOUCHES.get(op.name)
     return () if make is None else tuple(t for t in make(op) if _is_buffer(t.memory))
+
+
+def global_touches(op: ir.Operation) -> tuple[Touch, ...]:
+    """What an op does to the kernel's arguments."""
+    return tuple(t for t in _TOUCHES[op.name](op) if is_global(t.memory)) if op.name in _TOUCHES else ()
+
+
+def is_global(memory: ir.Value) -> bool:
+    """Whether a memory is an argument of the kernel."""
+    return isinstance(memory, ir.BlockArgument)
+
+
+def _has_place(memory: ir.Value) -> bool:
+    """Whether a memory is a buffer with an offset, so that it may have bytes in common with others."""
+    return not is_global(memory) and "offset" in memory.owner.operation.attributes
+
+
+def _may_conflict(group: list[tuple[Node, Touch]]) -> bool:
+    """Whether accesses of one memory can conflict at all."""
+    kinds = {touch.kind for _, touch in group}
+    if not kinds - {"read"} or kinds == {"atomic"} or (len(group) == 1 and not group[0][0].parents):
+        return False
+    first, touch = group[0]
+    if not is_global(touch.memory) or len(kinds) > 1 or any(node.parents for node, _ in group):
+        return True
+    return not all(node is first or same_tile(node.op, first.op) for node, _ in group)
 
 
 def accesses_of(op: ir.Operation) -> tuple[tuple[ir.Value, ...], tuple[ir.Value, ...]]:
@@ -352,7 +386,12 @@ _TOUCHES: dict[str, Callable[[ir.Operation], list[Touch]]] = {
     "wave.read": lambda op: [Touch(op.operands[0], "read")],
     "wave.write": lambda op: [Touch(op.operands[1], "write")],
     "wave.atomic": lambda op: [Touch(op.operands[1], "atomic")],
-    "wave.gather_to_shared": lambda op: [Touch(op.operands[1], "write", asynchronous=True)],
+    "wave.gather_to_shared": lambda op: [
+        Touch(op.operands[0], "read"),
+        Touch(op.operands[1], "write", asynchronous=True),
+    ],
+    "wave.buffer_load": lambda op: [Touch(op.operands[0], "read")],
+    "wave.buffer_store": lambda op: [Touch(op.operands[1], "write")],
 }
 
 
