@@ -129,7 +129,8 @@ class _Promoter:
         if any(isinstance(v.type, ir.VectorType) or not can_relay(v, list(tile.dims)) for v in values):
             return False
         last = Expr(list(op.attributes["index"])[-1])
-        contiguous = next((d for d in tile.dims if last.coefficient(f"at.{d}") == Expr.constant(1)), None)
+        steps = {d: last.coefficient(f"at.{d}") for d in tile.dims}
+        contiguous = next((d for d, step in steps.items() if step is not None and step.constant_value == 1), None)
         gathered = [n for n, v in bound_values(op).items() if _differs(v)]
         if contiguous is None or set(gathered) & set(last.symbols):
             return False
