@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import reduce
 
 from mlir import ir
-from wave_mlir.compiler.buffer_split import RANGE_MASKED, SCALAR_OFFSET, BufferSplitter, Place
+from wave_mlir.compiler.buffer_split import RANGE_MASKED, SCALAR_OFFSET, BufferSplitter, Place, in_loop
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import (
+    COORDINATES,
     accesses,
     make_mask,
     memory_of,
@@ -81,6 +82,8 @@ def _buffer_access(op: ir.Operation, place: Place) -> ir.Operation:
     symbols = [(n, v) for n, v in zip(names_of(op), symbol_values_of(op), strict=True) if n in used]
     attributes = {n: a for n, a in op.attributes.items() if n not in ("index", "symbol_names", "operandSegmentSizes")}
     attributes["base"], attributes["offset"] = place.base + place.scalar, place.offset
+    if in_loop(op) and all(s in used for e in op.attributes["index"] for s in Expr(e).symbols if s in names_of(op)):
+        attributes[COORDINATES] = op.attributes["index"]
     if symbols:
         attributes["symbol_names"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n, _ in symbols])
     if place.scalar.constant_value != 0:

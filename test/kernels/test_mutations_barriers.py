@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from gemm_cases import GemmCase
 from mutations import Mutation, must_find, run, unverified
-from wave_mlir.compiler import driver, gpu_barrier
+from wave_mlir.compiler import driver, gpu_barrier, lds_hazards
 from wave_mlir.compiler.barrier_proof import prove_barriers
 from wave_mlir.compiler.barrier_states import race, traces_of
 from wave_mlir.compiler.diagnostics import CompileError, PassError
@@ -254,6 +254,29 @@ def partly_entered() -> None:
         assert "both are in a conditional that not every wave may enter" in str(error), error
 
 
+def through_global_memory() -> None:
+    """Waves read from global memory what others wrote there."""
+    source, target = "!wave.memory<[M, N], f32, global>", "!wave.memory<[N, M], f32, global>"
+    tile = "!wave.tile<[M, N], f32>"
+    text = f"""
+module attributes {{wave.form = "tile", wave.target = "gfx942"}} {{
+  wave.kernel @k(%a: {source}, %c: {source}, %d: {target}) symbols {{M = 64, N = 64}} dynamic []
+      constraints [#wave.workgroup<M, 64, x>, #wave.workgroup<N, 64, y>, #wave.wave<M, 32>, #wave.wave<N, 32>,
+                   #wave.hardware<threads_per_wave = 64, vector_shapes = {{M = 1, N = 32}}>] {{
+    %x = wave.read %a : {source} -> {tile}
+    wave.write %x, %c : {tile}, {source}
+    %y = wave.read %c mapping <[M = i, N = j] -> [63 - i, j]> : {source} -> {tile}
+    wave.write %y, %d : {tile}, {target}
+    wave.return
+  }}
+}}"""
+    a = np.arange(4096, dtype=np.float32).reshape(64, 64)
+    c, d = np.zeros_like(a), np.zeros_like(a)
+    made = run(text, [a, c, d], {1: a, 2: a[::-1].T})
+    made.run_isa(a, c, d, seed=1)
+    np.testing.assert_array_equal(d, a[::-1].T)
+
+
 # --- the table ---
 
 
@@ -322,6 +345,10 @@ FAULTS: dict[str, tuple[Check, list[Mutation]]] = {
         Mutation("schedules are not verified", Schedule, "_check", lambda *_: None, "not equal|uninitialised"),
     ]),
     "8": (reduced_twice, [WAY_ROUND]),
+    "global": (through_global_memory, [
+        Mutation("for LDS alone", place_barriers._Placer, "_order_global", lambda *_: None, "no barrier orders|race: "),
+        Mutation("global memory ignored", lds_hazards, "global_touches", lambda _: (), "no barrier orders|race: "),
+    ]),
     "9": (partly_entered, [
         Mutation("barriers anywhere", Program, "may_place", lambda *_: True, "deadlock"),
     ]),
@@ -339,7 +366,7 @@ def test_wrong_passes_are_found(check: Check, mutation: Mutation) -> None:
     must_find(check, mutation)
 
 
-@pytest.mark.parametrize(("check", "mutation"), [c for c in CASES if c.values[1].found in (RACE, IN_FLIGHT)])
+@pytest.mark.parametrize(("check", "mutation"), [c for c in CASES if re.search("race: |async: ", c.values[1].found)])
 def test_the_simulator_finds_them_too(check: Check, mutation: Mutation) -> None:
     with unverified():
         must_find(check, mutation)

@@ -127,3 +127,21 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// No barrier can order global memory here: a warning.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @global_in_a_part(%a: !wave.memory<[256], f32, global>) symbols {M = 256}
+      constraints [#wave.workgroup<M, 256, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    wave.conditional [wave.x lt 2] {
+      // expected-note@+1 {{the other access}}
+      wave.write %zero, %a index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[256], f32, global>
+      // expected-warning@+1 {{another wave may access the same global memory as this one, one of them writing, and no barrier can stand between: not every wave may come there}}
+      %v = wave.read %a index [127 - wave.x * 64 - lane] : !wave.memory<[256], f32, global> -> vector<1xf32>
+      wave.yield
+    }
+    wave.return
+  }
+}

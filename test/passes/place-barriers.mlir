@@ -601,3 +601,89 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// What another wave wrote to global memory is read behind a barrier that orders it; the next barrier is for LDS alone.
+// CHECK-LABEL: @global_memory(
+// CHECK:       wave.write
+// CHECK-NEXT:  wave.shared_memory_barrier {wave.everywhere}
+// CHECK-NEXT:  wave.read
+// CHECK-NEXT:  wave.write
+// CHECK-NEXT:  wave.shared_memory_barrier{{$}}
+// CHECK-NEXT:  wave.read
+// CHECK-NOT:   barrier
+// CHECK:       wave.return
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @global_memory(%a: !wave.memory<[256], f32, global>) symbols {M = 128, K = 256}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    %l = wave.allocate : !wave.memory<[128], f32, shared>
+    wave.write %zero, %a index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[256], f32, global>
+    %v0 = wave.read %a index [127 - wave.x * 64 - lane] : !wave.memory<[256], f32, global> -> vector<1xf32>
+    wave.write %zero, %l index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, shared>
+    %v1 = wave.read %l index [127 - wave.x * 64 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    wave.return
+  }
+}
+
+// -----
+
+// Each lane reads what it wrote itself; each wave what its lanes wrote.
+// CHECK-LABEL: @own_global_memory(
+// CHECK:       wave.write
+// CHECK-NEXT:  wave.read
+// CHECK-NEXT:  wave.write
+// CHECK-NEXT:  wave.wave_fence
+// CHECK-NEXT:  wave.read
+// CHECK-NOT:   barrier
+// CHECK:       wave.return
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @own_global_memory(%a: !wave.memory<[256], f32, global>) symbols {M = 128, K = 256}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    wave.write %zero, %a index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[256], f32, global>
+    %v0 = wave.read %a index [wave.x * 64 + lane] : !wave.memory<[256], f32, global> -> vector<1xf32>
+    wave.write %zero, %a index [128 + wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[256], f32, global>
+    %v1 = wave.read %a index [128 + wave.x * 64 + 63 - lane] : !wave.memory<[256], f32, global> -> vector<1xf32>
+    wave.return
+  }
+}
+
+// -----
+
+// Each trip writes a tile of its own.
+// CHECK-LABEL: @global_tiles(
+// CHECK-NOT:   barrier
+// CHECK:       wave.return
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @global_tiles(%a: !wave.memory<[256], f32, global>) symbols {M = 128, K = 256}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    wave.iterate K iv(%k) trips(2) {
+      wave.write %zero, %a index [iv.K * 128 + wave.x * 64 + lane] symbols(iv.K = %k) : vector<1xf32>, !wave.memory<[256], f32, global>
+      wave.yield
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// The user's barrier learns to order global memory.
+// CHECK-LABEL: @given_everywhere(
+// CHECK:       wave.write
+// CHECK-NEXT:  wave.shared_memory_barrier {wave.everywhere}
+// CHECK-NEXT:  wave.read
+// CHECK-NOT:   barrier
+// CHECK:       wave.return
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @given_everywhere(%a: !wave.memory<[256], f32, global>) symbols {M = 128, K = 256}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    wave.write %zero, %a index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[256], f32, global>
+    wave.shared_memory_barrier
+    %v0 = wave.read %a index [127 - wave.x * 64 - lane] : !wave.memory<[256], f32, global> -> vector<1xf32>
+    wave.return
+  }
+}

@@ -249,3 +249,19 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// A barrier for LDS alone does not order global memory.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @global_memory(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    // expected-note@+1 {{the earlier access}}
+    wave.write %zero, %a index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[M], f32, global>
+    wave.shared_memory_barrier
+    // expected-error@+1 {{no barrier orders this access to global memory after an earlier one; run wave-place-barriers}}
+    %v = wave.read %a index [127 - wave.x * 64 - lane] : !wave.memory<[M], f32, global> -> vector<1xf32>
+    wave.return
+  }
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from math import gcd
@@ -9,10 +10,10 @@ from math import gcd
 import numpy as np
 from mlir import ir
 
-from wave_mlir.dialect import Expr, MemoryType, prove
+from wave_mlir.dialect import Expr, Facts, MemoryType, prove
 
 from .kernel_info import KernelInfo
-from .lane_access import element_bits, names_of
+from .lane_access import COORDINATES, element_bits, names_of
 from .shared_values import SharedValues
 
 _LANES = ("lane", "wave.x", "wave.y", "wave.z")
@@ -35,6 +36,8 @@ class _Bytes:
     start: Expr
     size: int
     mask: Expr
+    along: tuple[tuple[Expr, int], ...] = ()
+    """In global memory, where known: the position along each dim, and how many elements from there."""
 
 
 @dataclass
@@ -66,9 +69,9 @@ class Overlap:
     def _moved(self, second: _Bytes, since: tuple[tuple[int, int], ...]) -> _Bytes:
         """The second access as another wave makes it, where trips have gone by."""
         loop, trips = next(((loop, trips) for loop, trips in since if trips), (-1, -1))
-        if trips < 0:  # the same trip of all loops around both
-            return _Bytes(self.values.later(second.start, None, False), second.size, second.mask)
-        return _Bytes(self.values.later(second.start, loop, trips == 2), second.size, second.mask)
+        loop, far = (None, False) if trips < 0 else (loop, trips == 2)  # -1: the same trip of all loops around both
+        along = tuple((self.values.later(e, loop, far), n) for e, n in second.along)
+        return _Bytes(self.values.later(second.start, loop, far), second.size, second.mask, along)
 
     def _of(self, op: ir.Operation, memory: ir.Value) -> _Bytes | None:
         key = (op, memory)
@@ -96,7 +99,12 @@ class Overlap:
         for condition in self.values.predicates(op):
             if not any(s not in _LANES for s in condition.symbols):
                 mask = Expr.and_(mask, condition)
-        return _Bytes((start // 8 + offset).simplify(self.values.facts), size, mask)
+        along: tuple[tuple[Expr, int], ...] = ()
+        index = op.attributes.get(COORDINATES, op.attributes.get("index"))
+        if isinstance(memory.owner, ir.Block) and index is not None:
+            places = [self.values.canonical(op, self.info.resolve(Expr(e), names)) for e in index]
+            along = tuple((e, elements if n == len(places) - 1 else 1) for n, e in enumerate(places))
+        return _Bytes((start // 8 + offset).simplify(self.values.facts), size, mask, along)
 
     def _element(self, op: ir.Operation, memory: ir.Value) -> Expr | None:
         """The first element that a lane accesses."""
@@ -114,9 +122,8 @@ class Overlap:
 
     def _compare(self, a: _Bytes, b: _Bytes, asynchronous: bool) -> Who:
         grids = self._grid_pair(a, b)
-        if grids is None:
-            return Who.LANES if self._apart(a, b) else Who.WAVES
-        return _common(*grids, a.size, b.size, asynchronous)
+        who = Who.WAVES if grids is None else _common(*grids, a.size, b.size, asynchronous)
+        return Who.LANES if who is Who.WAVES and (grids is None or a.along) and self._apart(a, b) else who
 
     def _grid_pair(self, a: _Bytes, b: _Bytes) -> tuple[_Grid, _Grid] | None:
         """First bytes by wave and lane, counted from one place; None where the distance is no number."""
@@ -150,12 +157,24 @@ class Overlap:
                     continue
                 here = {f"wave.{axis}": int(n) for axis, n in zip("xyz", first, strict=True)}
                 there = {f"wave.{axis}": int(n) for axis, n in zip("xyz", second, strict=True)} | {"lane": other}
-                x, y = a.start.subs(here), b.start.subs(there)
-                conditions = [(x + a.size).le(y), (y + b.size).le(x)]
-                conditions += [Expr.not_(m) for m in (a.mask.subs(here), b.mask.subs(there))]
-                if prove(Expr.or_(*conditions), facts) is not True:
+                masks = [Expr.not_(m) for m in (a.mask.subs(here), b.mask.subs(there))]
+                ways = list(zip(a.along, b.along, strict=True)) if a.along and b.along else []
+                ways = ways or [((a.start, a.size), (b.start, b.size))]
+                if not any(self._one_apart(x, y, here, there, masks, facts) for x, y in ways):
                     return False
         return True
+
+    @staticmethod
+    def _one_apart(
+        a: tuple[Expr, int], b: tuple[Expr, int], here: Waves, there: Waves, masks: list[Expr], facts: Facts
+    ) -> bool:
+        """Whether two stretches, of two waves, are proven to have nothing in common."""
+        x, y = a[0].subs(here), b[0].subs(there)
+        return prove(Expr.or_((x + a[1]).le(y), (y + b[1]).le(x), *masks), facts) is True
+
+
+Waves = Mapping[str, "int | Expr"]
+"""Numbers for the wave ids, and another symbol for the lane."""
 
 
 def _has_place(memory: ir.Value) -> bool:

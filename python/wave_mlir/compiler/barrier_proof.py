@@ -146,7 +146,7 @@ class _Proof:
             text = "no barrier orders this access to global memory after an earlier one; run wave-place-barriers"
         elif earlier.waves and who is Who.WAVES:
             text = "no barrier separates this access to LDS from an earlier one; run wave-place-barriers"
-        elif earlier.lanes and who is Who.LANES:
+        elif earlier.lanes and who is Who.LANES and not _is_argument(memory):
             text = (
                 "no fence keeps the order of this access to LDS and an earlier one of another lane; run "
                 "wave-place-barriers"

@@ -20,7 +20,7 @@ from mlir import ir
 from wave_mlir.dialect import Expr, MemoryType, prove
 
 from .kernel_info import KernelInfo
-from .lane_access import element_bits
+from .lane_access import COORDINATES, element_bits
 from .shared_values import SharedValues
 
 HARDWARE = frozenset(("lane", "wave.x", "wave.y", "wave.z"))
@@ -53,12 +53,16 @@ SAME_TRIP = Later()
 
 @dataclass(frozen=True)
 class Place:
-    """The bytes from `start` on, `size` of them, of lanes for which all of `masks` hold (over HARDWARE alone)."""
+    """The bytes from `start` on, `size` of them, of lanes for which all of `masks` hold (over HARDWARE alone).
+
+    coordinates: in global memory, where known, (position along a dim, elements along it) for each dim.
+    """
 
     start: Expr
     size: int
     masks: tuple[Expr, ...]
     asynchronous: bool = False
+    coordinates: tuple[tuple[Expr, int], ...] = ()
 
 
 @dataclass
@@ -125,7 +129,17 @@ class Footprints:
         start = self.values.canonical(op, start)
         if not HARDWARE.issuperset(start.symbols):
             start = start.simplify(self.values.facts)
-        return Place(start, size, self._masks(op), op.name == "wave.gather_to_shared")
+        coordinates = self._coordinates(op, width) if isinstance(owner, ir.Block) else ()
+        return Place(start, size, self._masks(op), op.name == "wave.gather_to_shared", coordinates)
+
+    def _coordinates(self, op: ir.Operation, width: int) -> tuple[tuple[Expr, int], ...]:
+        name = "index" if "index" in op.attributes else COORDINATES
+        bound = self.values.names(op)
+        if name not in op.attributes:
+            return ()
+        found = [self.info.resolve(Expr(e), bound) for e in op.attributes[name]]
+        places = [self.values.canonical(op, e).simplify(self.values.facts) for e in found]
+        return tuple((e, width if number == len(places) - 1 else 1) for number, e in enumerate(places))
 
     def _extent(self, op: ir.Operation, memory: ir.Value) -> tuple[Expr, int] | None:
         """(first element of a lane, number of elements)."""
@@ -168,7 +182,10 @@ class Footprints:
         key = (a, b, SAME_TRIP if HARDWARE.issuperset(b.start.symbols) else when)
         known = self._pairs.get(key)
         if known is None:
-            known = self._pairs[key] = min(self._compare(a, b, when), self._most)
+            found = self._compare(a, b, when)
+            if found == Meeting.WAVES and a.coordinates and b.coordinates and self._apart_along_dims(a, b, when):
+                found = Meeting.LANES
+            known = self._pairs[key] = min(found, self._most)
         return known
 
     @property
@@ -199,6 +216,56 @@ class Footprints:
                 return self._most
             seen |= union
         return Meeting.LANES
+
+    def tiles_apart(self, places: Sequence[Place | None], when: Later) -> bool:
+        """Whether any two of the places, one of them in a later trip, are apart along some dim.
+
+        (One question for the tile of a trip instead of one for each pair of its accesses.)
+        """
+        known = [p for p in places if p is not None and p.coordinates]
+        if not known or len(known) < len(places):
+            return False
+        dims = range(len(known[0].coordinates))
+        return any(self._dim_apart([p.coordinates[dim] for p in known], when) for dim in dims)
+
+    def waves_apart(self, places: Sequence[Place | None]) -> bool:
+        """Whether each wave keeps to positions of its own along some dim, in all trips."""
+        known = [p for p in places if p is not None and p.coordinates]
+        if not known or len(known) < len(places):
+            return False
+        return any(self._waves_apart_in([p.coordinates[d] for p in known]) for d in range(len(known[0].coordinates)))
+
+    def _waves_apart_in(self, along: Sequence[tuple[Expr, int]]) -> bool:
+        splits = [(*self._uniform_split(position), size) for position, size in dict.fromkeys(along)]
+        common = splits[0][1]
+        if any(shared != common for _, shared, _ in splits) or self.values.later(common, None, False) != common:
+            return False
+        if self.values.changes(common):
+            return False
+        ends: list[tuple[int, int]] = []
+        for wave in self._waves():
+            ids = {f"wave.{axis}": int(n) for axis, n in zip("xyz", wave, strict=True)}
+            ranges = [(rest.subs(ids).range(self.values.facts), size) for rest, _, size in splits]
+            if any(low is None or high is None for (low, high), _ in ranges):
+                return False
+            ends.append((min(r[0] for r, _ in ranges), max(r[1] + size for r, size in ranges)))  # type: ignore[operator]
+        ends.sort()
+        return all(before[1] <= after[0] for before, after in pairwise(ends))
+
+    def _dim_apart(self, along: Sequence[tuple[Expr, int]], when: Later) -> bool:
+        facts = self.values.facts
+        shared, low, high = None, 0, 0
+        for position, size in along:
+            rest, common = self._uniform_split(position)
+            least, most = rest.range(facts)
+            if least is None or most is None or (shared is not None and common != shared):
+                return False
+            low, high = (least, most + size) if shared is None else (min(low, least), max(high, most + size))
+            shared = common
+        if shared is None:
+            return False
+        step = (self.values.later(shared, when.loop, when.far) - shared).simplify(facts)
+        return prove(Expr.or_(step.ge(high - low), step.le(low - high)), facts) is True
 
     # --- two places ---
 
@@ -304,6 +371,39 @@ class Footprints:
                 if i != j and (x is None or y is None or (x[0] < y[1] and y[0] < x[1])):
                     return Meeting.WAVES
         return Meeting.LANES
+
+    def _apart_along_dims(self, a: Place, b: Place, when: Later) -> bool:
+        """Whether any two different waves are apart along some dim."""
+        waves = range(math.prod(self.info.block_waves))
+        left = [(i, j) for i in waves for j in waves if i != j]
+        for (x, size_x), (y, size_y) in zip(a.coordinates, b.coordinates, strict=True):
+            if left:
+                left = self._together(Place(x, size_x, a.masks), Place(y, size_y, b.masks), when, left)
+        return not left
+
+    def _together(self, a: Place, b: Place, when: Later, waves: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The pairs of waves that may meet along one dim."""
+        second = self.values.later(b.start, when.loop, when.far)
+        (rest_a, shared_a), (rest_b, shared_b) = self._uniform_split(a.start), self._uniform_split(second)
+        if not HARDWARE.issuperset((*rest_a.symbols, *rest_b.symbols)):
+            return waves
+        first, last = self._touched(rest_a, a), self._touched(rest_b, b)
+        if first is None or last is None:
+            return waves
+        facts, here, there = self.values.facts, first.ends(), last.ends()
+        distance = (shared_b - shared_a).simplify(facts)
+        known: dict[tuple[int, int], bool] = {}
+        found = []
+        for i, j in waves:
+            x, y = here[i], there[j]
+            if x is None or y is None:  # one of them touches nothing
+                continue
+            low, high = x[0] - y[1], x[1] - y[0]
+            if (low, high) not in known:
+                known[low, high] = prove(Expr.or_(distance.le(low), distance.ge(high)), facts) is True
+            if not known[low, high]:
+                found.append((i, j))
+        return found
 
     # --- sets of bytes ---
 

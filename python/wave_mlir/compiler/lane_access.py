@@ -43,6 +43,8 @@ LIMITS = "wave.limits"
 """On a loop: it runs only where these sizes are at most so great; a dictionary of symbols and numbers."""
 ALIGNMENT = "wave.alignment"
 """On an access: the address is divisible by so many bytes."""
+COORDINATES = "wave.coordinates"
+"""On a buffer access in a loop: the position along each dim, which its base and offset are made of."""
 REST = "wave.rest"
 """On a loop: it runs what another one left, which is little, or slow anyway."""
 

@@ -111,6 +111,7 @@ class Program:
     _places: dict[tuple[int, ir.Value], Place | None] = field(default_factory=dict)
     _suspects: dict[ir.Value, int] = field(default_factory=dict)
     _whole: dict[ir.Value, bool] = field(default_factory=dict)
+    _tiles: dict[tuple[ir.Value, Later], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.values = SharedValues(self.info, self.loops)
@@ -219,15 +220,17 @@ class Program:
     def _scan(self, producer: tuple[Node, Touch], group: list[tuple[Node, Touch]], found: _Found) -> None:
         """The intervals from one access. What needs a barrier after it hides what comes later in the same regions."""
         a, first = producer
-        for points_of in (self._after, *self._around(a)):
+        for when, points_of in ((SAME_TRIP, self._after), *self._around(a)):
+            if is_global(first.memory) and self._tiles_apart(first.memory, group, when):
+                continue
             hidden: set[tuple[Region, ...]] = set()
             for b, second in group:
                 if b.regions in hidden or (first.kind == second.kind and first.kind != "write"):
                     continue
-                way = points_of(a, b)
-                if way is not None and way[1] == SAME_TRIP and is_global(first.memory) and same_tile(a.op, b.op):
+                if when == SAME_TRIP and is_global(first.memory) and same_tile(a.op, b.op):
                     continue
-                if way is not None and self._consider(way[0], _Pair(a, b, first, second, way[1]), found):
+                points = points_of(a, b)
+                if points is not None and self._consider(points, _Pair(a, b, first, second, when), found):
                     hidden.add(b.regions)
 
     def _consider(self, points: int, pair: _Pair, found: _Found) -> bool:
@@ -245,13 +248,23 @@ class Program:
             found.add(points, pair, who, needs)
         return who == Meeting.WAVES
 
-    def _after(self, producer: Node, consumer: Node) -> tuple[int, Later] | None:
+    def _tiles_apart(self, memory: ir.Value, group: list[tuple[Node, Touch]], when: Later) -> bool:
+        """Whether all that is accessed in one trip is apart from all that is in a later one, along some dim."""
+        if when == SAME_TRIP:
+            return False
+        key = (memory, when)
+        if key not in self._tiles:
+            places = [self.place_of(node, memory) for node, _ in group if when.loop in node.parents]
+            self._tiles[key] = self.footprints.tiles_apart(places, when)
+        return self._tiles[key]
+
+    def _after(self, producer: Node, consumer: Node) -> int | None:
         if producer.number >= consumer.number or _excluding(producer, consumer):
             return None
         served = self._served(producer.regions, consumer.regions)
-        return _bits(producer.number + 1, consumer.number) & served, SAME_TRIP
+        return _bits(producer.number + 1, consumer.number) & served
 
-    def _around(self, producer: Node) -> Iterator[_PointsOf]:
+    def _around(self, producer: Node) -> Iterator[tuple[Later, _PointsOf]]:
         """From the producer of one trip to the consumer of a later trip of a loop around both.
 
         That is to the loop's end (the last point is before its yield), then from its start; where there is a trip
@@ -261,29 +274,32 @@ class Program:
             loop = self.nodes[number]
             if loop.op.name == "wave.iterate" and (most := self.values.trips(loop.op)[1]) != 1 and most != 0:
                 end = _bits(producer.number + 1, loop.end - 1) & self._served(producer.regions)
-                yield self._later_trip(loop, end, Later(number))
+                yield Later(number), self._later_trip(loop, end)
                 if most is None or most > 2:
                     body = _bits(loop.number + 1, loop.end - 1) & self._served(producer.regions[: depth + 1])
-                    yield self._later_trip(loop, end | body, Later(number, far=True))
+                    yield Later(number, far=True), self._later_trip(loop, end | body)
 
-    def _later_trip(self, loop: Node, after: int, when: Later) -> _PointsOf:
+    def _later_trip(self, loop: Node, after: int) -> _PointsOf:
         """after: points behind the producer, and of a whole trip between where there is one."""
 
-        def points_of(_: Node, consumer: Node) -> tuple[int, Later] | None:
+        def points_of(_: Node, consumer: Node) -> int | None:
             if loop.number not in consumer.parents:
                 return None
-            return after | _bits(loop.number + 1, consumer.number) & self._served(consumer.regions), when
+            return after | _bits(loop.number + 1, consumer.number) & self._served(consumer.regions)
 
         return points_of
 
     def _apart(self, memory: ir.Value) -> bool:
         """Whether each wave keeps to bytes of its own in all accesses of a buffer; asked once many pairs were apart."""
-        if self._suspects.get(memory, 0) < _MANY:
+        if self._suspects.get(memory, 0) < (1 if is_global(memory) else _MANY):
             return False
         if memory not in self._whole:
             places = [self.place_of(n, memory) for n in self.nodes if any(t.memory == memory for t in n.touches)]
-            alone = not _has_place(memory)
-            self._whole[memory] = alone and self.footprints.all_meet(places) != Meeting.WAVES
+            if is_global(memory):
+                self._whole[memory] = self.footprints.waves_apart(places)
+            else:
+                alone = not _has_place(memory)
+                self._whole[memory] = alone and self.footprints.all_meet(places) != Meeting.WAVES
         return self._whole[memory]
 
     def _meeting(self, pair: _Pair) -> Meeting:
@@ -292,7 +308,7 @@ class Program:
         return self.footprints.meet(a, b, pair.when)
 
 
-_PointsOf = Callable[[Node, Node], tuple[int, Later] | None]
+_PointsOf = Callable[[Node, Node], int | None]
 """The points between a producer and a consumer, if there is a way from one to the other."""
 
 

@@ -51,7 +51,7 @@ def _through_vector(op: ir.Operation, number: int, depth: int) -> Origin | None:
     if name == "vector.shuffle":
         place = list(ir.DenseI64ArrayAttr(op.attributes["mask"]))[number]
         size = ir.VectorType(op.operands[0].type).shape[0]
-        return origin(op.operands[place >= size], place % size if place >= size else place, depth - 1)
+        return origin(op.operands[place >= size], place - size if place >= size else place, depth - 1)
     if name == "arith.constant" and isinstance(op.results[0].type, ir.VectorType):
         attribute = op.attributes["value"]
         return ("constant", str(attribute)) if ir.DenseElementsAttr(attribute).is_splat else None

@@ -83,6 +83,10 @@ class SharedValues:
                 moved[name] = self._renamed(name)
         return expr.subs(moved) if moved else expr
 
+    def changes(self, expr: Expr) -> bool:
+        """Whether an expression has values that change from trip to trip of some loop."""
+        return any(self._symbols[name].loops for name in expr.symbols if name in self._symbols)
+
     def predicates(self, op: ir.Operation) -> list[Expr]:
         """Conditions without which a lane does not access: parts of its mask, conditionals around it."""
         found: list[Expr] = []
