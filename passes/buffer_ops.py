@@ -55,11 +55,13 @@ class BufferOps(Pass):
             op = view.operation
             if op.name == "wave.kernel":
                 splitter = BufferSplitter(KernelInfo.of(view))
-                for access in accesses(op.regions[0].blocks[0]):
-                    _rewrite(splitter, access)
+                found = list(accesses(op.regions[0].blocks[0]))
+                written = {memory_of(access) for access in found if access.name != "wave.read"}
+                for access in found:
+                    _rewrite(splitter, access, memory_of(access) in written)
 
 
-def _rewrite(splitter: BufferSplitter, op: ir.Operation) -> None:
+def _rewrite(splitter: BufferSplitter, op: ir.Operation, written: bool) -> None:
     if op.name not in ("wave.read", "wave.write") or MemoryType(memory_of(op).type).space != "global":
         return
     if any("el" in Expr(e).symbols for e in op.attributes["index"]):
@@ -68,7 +70,7 @@ def _rewrite(splitter: BufferSplitter, op: ir.Operation) -> None:
     if place is None:
         return
     with op.location, ir.InsertionPoint(op):
-        new = _buffer_access(op, place)
+        new = _buffer_access(op, place, written)
     for old, result in zip(op.results, new.results, strict=True):
         old.replace_all_uses_with(result)
     mask = op.opview.mask
@@ -76,13 +78,15 @@ def _rewrite(splitter: BufferSplitter, op: ir.Operation) -> None:
     _erase_unused(mask)
 
 
-def _buffer_access(op: ir.Operation, place: Place) -> ir.Operation:
+def _buffer_access(op: ir.Operation, place: Place, written: bool) -> ir.Operation:
+    """written: the kernel writes to the memory, so that wave-place-barriers asks where accesses of it are."""
     mask = _mask(op, place)
     used = {*place.base.symbols, *place.scalar.symbols, *place.offset.symbols}
     symbols = [(n, v) for n, v in zip(names_of(op), symbol_values_of(op), strict=True) if n in used]
     attributes = {n: a for n, a in op.attributes.items() if n not in ("index", "symbol_names", "operandSegmentSizes")}
     attributes["base"], attributes["offset"] = place.base + place.scalar, place.offset
-    if in_loop(op) and all(s in used for e in op.attributes["index"] for s in Expr(e).symbols if s in names_of(op)):
+    bound = [s for e in op.attributes["index"] for s in Expr(e).symbols if s in names_of(op)]
+    if written and in_loop(op) and used.issuperset(bound):
         attributes[COORDINATES] = op.attributes["index"]
     if symbols:
         attributes["symbol_names"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n, _ in symbols])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from math import gcd
@@ -49,6 +48,8 @@ class Overlap:
     _bytes: dict[tuple[ir.Operation, ir.Value], _Bytes | None] = field(default_factory=dict)
     _known: dict[tuple, Who] = field(default_factory=dict)
     _grids: dict[tuple[Expr, Expr], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    _waves: dict[tuple[Expr, tuple[int, ...], bool], Expr] = field(default_factory=dict)
+    _facts: tuple[Facts, Facts] | None = None
 
     def of(
         self, a: ir.Operation, memory: ir.Value, b: ir.Operation, other: ir.Value, since: tuple[tuple[int, int], ...]
@@ -148,33 +149,39 @@ class Overlap:
 
     def _apart(self, a: _Bytes, b: _Bytes) -> bool:
         """Whether no two lanes of different waves meet, each pair of waves asked of `prove`."""
-        lane, other = (0, self.info.wave_size - 1), Expr.symbol(_OTHER_LANE)
-        facts = self.values.facts.extended({"lane": lane, _OTHER_LANE: lane}, {}, [])
+        ways = list(zip(a.along, b.along, strict=True)) if a.along and b.along else []
+        ways = ways or [((a.start, a.size), (b.start, b.size))]
         waves = list(np.ndindex(*self.info.block_waves))
-        for first in waves:
-            for second in waves:
-                if first == second:
-                    continue
-                here = {f"wave.{axis}": int(n) for axis, n in zip("xyz", first, strict=True)}
-                there = {f"wave.{axis}": int(n) for axis, n in zip("xyz", second, strict=True)} | {"lane": other}
-                masks = [Expr.not_(m) for m in (a.mask.subs(here), b.mask.subs(there))]
-                ways = list(zip(a.along, b.along, strict=True)) if a.along and b.along else []
-                ways = ways or [((a.start, a.size), (b.start, b.size))]
-                if not any(self._one_apart(x, y, here, there, masks, facts) for x, y in ways):
-                    return False
-        return True
+        pairs = [(first, second) for first in waves for second in waves if first != second]
+        return all(any(self._one_apart(x, y, pair, a.mask, b.mask) for x, y in ways) for pair in pairs)
 
-    @staticmethod
     def _one_apart(
-        a: tuple[Expr, int], b: tuple[Expr, int], here: Waves, there: Waves, masks: list[Expr], facts: Facts
+        self, a: tuple[Expr, int], b: tuple[Expr, int], waves: tuple[Wave, Wave], mask: Expr, other: Expr
     ) -> bool:
         """Whether two stretches, of two waves, are proven to have nothing in common."""
-        x, y = a[0].subs(here), b[0].subs(there)
-        return prove(Expr.or_((x + a[1]).le(y), (y + b[1]).le(x), *masks), facts) is True
+        x, y = self._of_wave(a[0], waves[0], False), self._of_wave(b[0], waves[1], True)
+        ways = [(x + a[1]).le(y), (y + b[1]).le(x)]
+        ways += [Expr.not_(self._of_wave(m, w, n)) for m, w, n in ((mask, waves[0], False), (other, waves[1], True))]
+        return prove(Expr.or_(*ways), self._lane_facts()) is True
+
+    def _of_wave(self, expr: Expr, wave: Wave, second: bool) -> Expr:
+        """An expression for one wave; of the second access with another symbol for the lane."""
+        key = (expr, wave, second)
+        if key not in self._waves:
+            values: dict[str, int | Expr] = {f"wave.{axis}": int(n) for axis, n in zip("xyz", wave, strict=True)}
+            self._waves[key] = expr.subs(values | ({"lane": Expr.symbol(_OTHER_LANE)} if second else {}))
+        return self._waves[key]
+
+    def _lane_facts(self) -> Facts:
+        """The facts, with a range for the other lane."""
+        if self._facts is None or self._facts[0] is not self.values.facts:
+            lane = (0, self.info.wave_size - 1)
+            self._facts = self.values.facts, self.values.facts.extended({_OTHER_LANE: lane}, {}, [])
+        return self._facts[1]
 
 
-Waves = Mapping[str, "int | Expr"]
-"""Numbers for the wave ids, and another symbol for the lane."""
+Wave = tuple[int, ...]
+"""Ids of a wave."""
 
 
 def _has_place(memory: ir.Value) -> bool:

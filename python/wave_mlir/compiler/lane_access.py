@@ -44,7 +44,7 @@ LIMITS = "wave.limits"
 ALIGNMENT = "wave.alignment"
 """On an access: the address is divisible by so many bytes."""
 COORDINATES = "wave.coordinates"
-"""On a buffer access in a loop: the position along each dim, which its base and offset are made of."""
+"""On a buffer access in a loop, of a memory that is written: the position along each dim."""
 REST = "wave.rest"
 """On a loop: it runs what another one left, which is little, or slow anyway."""
 
