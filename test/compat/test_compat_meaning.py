@@ -12,6 +12,7 @@ import wave_mlir.wave as own
 from wave_lang.kernel import wave as tkw  # type: ignore[import-not-found]
 from wave_mlir.compiler.diagnostics import CompileError
 from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE as GLOBAL
+from wave_mlir.sim import SimError
 from wave_mlir.wave.compile import WaveCompileOptions, wave_compile
 
 M, N = tkl.sym.M, tkl.sym.N
@@ -75,6 +76,27 @@ def test_tables_longer_than_their_dim() -> None:
         y[:] = -1
         kernel(starts, np.zeros((3, 64), np.int32), y)
         np.testing.assert_array_equal(y, [4, 0, 5])
+
+
+def twice(x: tkl.Memory[M, N, GLOBAL, tkl.f32], y: tkl.Memory[M, GLOBAL, tkl.f32]):
+    own.write(own.sum(own.read(x) * 0.0, dim=N) + 3.0, y)
+
+
+def test_workgroups_that_store_the_same() -> None:
+    """Each row's value is stored by both of its workgroups: the same value is no race there, another one is."""
+    x = np.random.default_rng(0).normal(size=(2, 128)).astype(np.float32)
+    y = np.zeros(2, np.float32)
+    made(tkw.wave(ROWS)(twice), {M: 2, N: 128})(x, y)
+    np.testing.assert_array_equal(y, [3, 3])
+    with pytest.raises(SimError, match="race"):
+        made(own.wave(ROWS)(twice), {M: 2, N: 128})(x, y * 0)
+
+    @tkw.wave(ROWS)
+    def sums(x: tkl.Memory[M, N, GLOBAL, tkl.f32], y: tkl.Memory[M, GLOBAL, tkl.f32]):
+        own.write(own.sum(own.read(x), dim=N), y)
+
+    with pytest.raises(SimError, match="race"):
+        made(sums, {M: 2, N: 128})(x, y)
 
 
 def test_names_of_constraints() -> None:

@@ -81,10 +81,12 @@ class _Prepared:
 
 
 class Launcher:
-    """Binds calls of one kernel. parameters: (name, memory, scalar or symbol) in signature order."""
+    """Binds calls of one kernel. parameters: (name, memory, scalar or symbol) in signature order. agreeing_writes: the
+    simulator lets workgroups store the same value at one place."""
 
-    def __init__(self, abi: KernelABI, parameters: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, abi: KernelABI, parameters: Sequence[tuple[str, str]], agreeing_writes: bool = False) -> None:
         self.abi = abi
+        self.agreeing_writes = agreeing_writes
         self.check = Checker(abi, parameters)
         self._segment = Segment.of(abi)
         self._kinds = tuple(kind for _, kind in self.check.parameters)
@@ -197,7 +199,8 @@ class Launcher:
                 kind = type(tensor).__name__
                 raise self.check.fail(f"argument '{arg.name}': {kind} gives no array: {error}") from None
         dynamic = {n: known.symbols[n] for n in self.abi.dynamic_symbols}
-        sim.run(compiled.module, [*arrays, *scalars], symbols=dynamic, kernel=self.abi.name)
+        agreeing = self.agreeing_writes
+        sim.run(compiled.module, [*arrays, *scalars], symbols=dynamic, kernel=self.abi.name, agreeing_writes=agreeing)
 
     def _launch(self, known: _Prepared, memories: list, scalars: list, compiled: Runnable) -> None:
         pointers = self._pointers(memories)

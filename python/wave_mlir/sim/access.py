@@ -12,7 +12,7 @@ import numpy as np
 from .cohort import Cohort
 from .dtypes import DType
 from .errors import SimError
-from .memory import LDS, PRIVATE, MemRef, Storage
+from .memory import GLOBAL, LDS, PRIVATE, MemRef, Storage
 from .program import OpInfo
 from .shadow import Access
 from .waits import ATOMIC, PLAIN
@@ -366,7 +366,10 @@ def write_flat(
 ) -> None:
     """Record and do a store at flat addresses."""
     if storage.shadow is not None:
-        record(cohort, plan, storage, flat, active, reads=False, writes=True)
+        recorded = active
+        if cohort.machine.agreeing_writes and storage.space == GLOBAL:
+            recorded = _changing(cohort, plan, storage, flat, values, active)
+        record(cohort, plan, storage, flat, recorded, reads=False, writes=True)
     shape = np.broadcast_shapes(flat.shape, values.shape[:2], (1, 1) if active is None else active.shape)
     flat = np.broadcast_to(flat, shape)
     values = np.broadcast_to(values, (*shape, values.shape[2]))
@@ -374,6 +377,27 @@ def write_flat(
         chosen = np.broadcast_to(active, shape)
         flat, values = flat[chosen], values[chosen]
     storage.store(flat, values, plan.dtype)
+
+
+def _changing(
+    cohort: Cohort, plan: Plan, storage: Storage, flat: np.ndarray, values: np.ndarray, active: np.ndarray | None
+) -> np.ndarray:
+    """The lanes of a store that change memory, one for each address where several store the same."""
+    mask = (1, 1) if active is None else active.shape
+    shape = np.broadcast_shapes((cohort.size, 1), flat.shape, values.shape[:2], mask)
+    lanes = np.ones(shape, bool) if active is None else np.broadcast_to(active, shape).copy()
+    at = np.broadcast_to(flat, shape)[lanes]
+    new = np.ascontiguousarray(np.broadcast_to(values, (*shape, values.shape[2]))[lanes], dtype=plan.dtype.np)
+    new = new.view(np.uint8).reshape(len(at), -1)
+    old = storage.load(at, plan.dtype, values.shape[2]).copy().view(np.uint8).reshape(len(at), -1)
+    kept = (new != old).any(axis=1)
+    order = np.lexsort((*new.T, at))
+    repeats = np.zeros(len(at), bool)
+    if len(at):
+        same = (at[order][1:] == at[order][:-1]) & (new[order][1:] == new[order][:-1]).all(axis=1)
+        repeats[order[1:]] = same
+    lanes[lanes] = kept & ~repeats
+    return lanes
 
 
 def _pieces(plan: Plan) -> list[tuple[int, int]]:

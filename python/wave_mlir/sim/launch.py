@@ -48,6 +48,7 @@ def run(
     kernel: str | None = None,
     wave_size: int | None = None,
     limit: int | None = None,
+    agreeing_writes: bool = False,
 ) -> SimResult:
     """Run a gpu-form kernel on numpy data.
 
@@ -59,6 +60,7 @@ def run(
     order: in which order waves step between barriers, with `seed` for "random"; results of a correct kernel do not
     depend on it. progress: None prints a line on a terminal after two seconds; a callback gets (seconds, operations,
     part of the waves ended). wave_size: when the module names no target. limit: most operations to execute.
+    agreeing_writes: workgroups may store the same value at one place of global memory.
 
     Raises SimError on the first fault of the kernel, and for arguments that do not fit.
     """
@@ -70,6 +72,7 @@ def run(
     bound = bind_arguments(func, args, grid, block, symbols)
     geometry = Geometry(bound.grid, bound.block, lanes)
     machine = Machine(program, geometry, _enabled(checks), order, seed)
+    machine.agreeing_writes = agreeing_writes
     env = _environment(program, machine, bound)
     start = time.perf_counter()
     if machine.waves:

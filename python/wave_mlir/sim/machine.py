@@ -83,6 +83,8 @@ class Machine:
         self.counted: dict[str, str] = {}
         """For each memory space where barriers do not wait for everything: the counter its plain records hold."""
         self.counts_operations = False
+        self.agreeing_writes = False
+        """Stores to global memory that change nothing, or of the same value by several, do not race."""
         self.launch_mask = self._launch_mask()
 
     def _launch_mask(self) -> np.ndarray | None:

@@ -335,7 +335,8 @@ class CompiledKernel:
 
     @cached_property
     def _launcher(self) -> launch.Launcher:
-        return launch.Launcher(self.abi, [*self.parameters, *((log.argument, "memory") for log in self._logs)])
+        logs = [(log.argument, "memory") for log in self._logs]
+        return launch.Launcher(self.abi, [*self.parameters, *logs], agreeing_writes=self._kernel.compat)
 
     @cached_property
     def _recorder(self) -> Recorder:
