@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from mlir import ir
+from wave_mlir import scheduling
 from wave_mlir.compiler.diagnostics import emit_warning
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import REST
 from wave_mlir.compiler.lds import aligned
 from wave_mlir.compiler.loop_problem import CannotSchedule, LoopProblem
-from wave_mlir.compiler.loop_schedule import annotate, copies_for, loops, solve, spare_lds
+from wave_mlir.compiler.loop_schedule import annotate, check_by_hand, copies_for, loops, real, solve, spare_lds
+from wave_mlir.compiler.loop_schedule import notes as listing
 from wave_mlir.compiler.pass_registry import Pass, PassError, option, register_pass
 from wave_mlir.passes.pipelines import Strategy
-from wave_mlir.scheduling import NoSchedule
 
 
 @register_pass("wave-schedule", requires="lane", establishes="lane")
@@ -25,8 +27,8 @@ class Schedule(Pass):
     strategy solves it and the solution is verified by other means. `list` keeps trips apart and orders the ops of one;
     `modulo` overlaps trips so that the busiest unit is always busy; `prefetch` puts the loads and LDS accesses of a
     loop of MMAs between these, each a little before it is needed, and leaves other loops to `modulo`; `four-stage` puts
-    loads, LDS writes, LDS reads and computation each a trip after the one before; `attention` computes the first product
-    of one trip together with the rest of the trip before. LDS buffers get two copies where LDS has room.
+    loads, LDS writes, LDS reads and computation each a trip after the one before; `attention` computes the first
+    product of one trip together with the rest of the trip before. LDS buffers get two copies where LDS has room.
 
     Before:
 
@@ -47,25 +49,55 @@ class Schedule(Pass):
           %z = wave.mma … {wave.slot = {order = 1 : i64, stage = 2 : i64}}
         }
 
+    `file` has schedules by hand, in the text form of docs/scheduling.md, for the loops it names (KERNEL.DIM, a second
+    loop over the same dim KERNEL.DIM.1); they are verified like others, but for time, and a broken dependence is an
+    error at its op. `dump` writes all schedules in that form; where an op comes from is a comment beside its line.
+
     It moves nothing. A loop that cannot be scheduled stays as it is, with a warning that names the op in the way.
     Loops that run what another one left (`wave.rest`) are not worth it.
     """
 
     strategy: Strategy = option("none", help="how to schedule loops")
     copies: int = option(0, help="copies of each LDS buffer of a loop; 0 = two where LDS has room")
+    file: str = option("", help="text file of schedules by hand: its loops get these instead")
+    dump: str = option("", help="text file to write the schedules of all loops to")
 
     def run(self, module: ir.Module) -> None:
         """Annotate the loops of every kernel of the module."""
-        if self.strategy == "none":
+        if self.strategy == "none" and not self.file:
             return
+        run = _Run(self, self._given(module))
         for view in module.body.operations:
             if view.operation.name == "wave.kernel":
                 info = KernelInfo.of(view)
                 for loop in loops(view.operation.regions[0].blocks[0]):
                     if REST not in loop.attributes:
-                        self._schedule(info, loop)
+                        run.schedule(info, loop)
+        run.finish(module)
 
-    def _schedule(self, info: KernelInfo, op: ir.Operation) -> None:
+    def _given(self, module: ir.Module) -> dict[str, scheduling.Schedule]:
+        """The schedules of the file."""
+        try:
+            text = Path(self.file).read_text() if self.file else ""
+            return {s.name: s for s in scheduling.load(text, self.file)}
+        except OSError as error:
+            raise PassError(module.operation, f"cannot read the schedules of {self.file}: {error.strerror}") from None
+        except scheduling.SchedulingError as error:
+            raise PassError(module.operation, str(error)) from None
+
+
+class _Run:
+    """The pass at work on one module."""
+
+    def __init__(self, options: Schedule, given: dict[str, scheduling.Schedule]) -> None:
+        self.options = options
+        self.given = given
+        self.names: dict[str, int] = {}
+        self.made: list[scheduling.Schedule] = []
+        self.notes: dict[str, dict[str, str]] = {}
+
+    def schedule(self, info: KernelInfo, op: ir.Operation) -> None:
+        """Annotate one loop."""
         try:
             loop = LoopProblem(info, op, spare_lds(info))
         except CannotSchedule as error:
@@ -73,15 +105,36 @@ class Schedule(Pass):
             notes = [] if error.op == op else [(error.op.location, "this op is in the way")]
             emit_warning(op, text, notes)
             return
-        copies = copies_for(loop, self.strategy, self.copies)
+        loop.name = self._unique(loop.name)
+        schedule = self._by_hand(loop) if loop.name in self.given else self._solved(loop)
+        if schedule is not None:
+            annotate(loop, schedule)
+            self.made.append(real(loop, schedule))
+            self.notes[loop.name] = listing(loop)
+
+    def _unique(self, name: str) -> str:
+        """A name for each loop: a second one over the same dim gets a number."""
+        count = self.names.get(name, 0)
+        self.names[name] = count + 1
+        return f"{name}.{count}" if count else name
+
+    def _by_hand(self, loop: LoopProblem) -> scheduling.Schedule:
+        schedule = self.given.pop(loop.name)
+        check_by_hand(loop, schedule)
+        return schedule
+
+    def _solved(self, loop: LoopProblem) -> scheduling.Schedule | None:
+        strategy = self.options.strategy
+        if strategy == "none":
+            return None
+        copies = copies_for(loop, strategy, self.options.copies)
         self._check_room(loop, copies)
         try:
-            schedule = solve(loop, self.strategy, copies)
-        except NoSchedule as error:
+            return solve(loop, strategy, copies)
+        except scheduling.NoSchedule as error:
             notes = [(loop.ops[n].location, "one of these ops") for n in error.operations if n in loop.ops]
-            emit_warning(op, f"this loop is not scheduled: {error}; it runs as it is written", notes[:4])
-            return
-        annotate(loop, schedule)
+            emit_warning(loop.loop, f"this loop is not scheduled: {error}; it runs as it is written", notes[:4])
+            return None
 
     def _check_room(self, loop: LoopProblem, copies: dict[str, int]) -> None:
         more = sum(aligned(loop.sizes[name]) * (count - 1) for name, count in copies.items())
@@ -89,9 +142,23 @@ class Schedule(Pass):
             return
         error = PassError(
             loop.loop,
-            f"{self.copies} copies of this loop's LDS buffers take {more} bytes more, and {loop.spare_bytes} are free; "
-            "ask for fewer copies or use smaller tiles",
+            f"{self.options.copies} copies of this loop's LDS buffers take {more} bytes more, and {loop.spare_bytes} "
+            "are free; ask for fewer copies or use smaller tiles",
         )
         for name in copies:
             error.note(loop.buffers[name], f"{loop.sizes[name]} bytes a copy")
         raise error
+
+    def finish(self, module: ir.Module) -> None:
+        """Write the text, and say which given schedules had no loop."""
+        if self.given:
+            have = ", ".join(self.names) or "none"
+            missing = ", ".join(self.given)
+            text = f"{self.options.file} has schedules of loops that are not there: {missing}; the loops are {have}"
+            raise PassError(module.operation, text)
+        if self.options.dump:
+            try:
+                Path(self.options.dump).write_text(scheduling.dump(*self.made, notes=self.notes))
+            except OSError as error:
+                text = f"cannot write the schedules to {self.options.dump}: {error.strerror}"
+                raise PassError(module.operation, text) from None

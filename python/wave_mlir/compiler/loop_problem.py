@@ -81,17 +81,20 @@ class LoopProblem:
             if may_copy(memory, self.loop, self._lds[memory], self._variant)
         ]
 
-    def problem(self, copies: Mapping[str, int] | None = None) -> Problem:
-        """The problem where LDS buffers have so many copies (1 for those not named)."""
+    def problem(self, copies: Mapping[str, int] | None = None, *, barriers: bool = True) -> Problem:
+        """The problem where LDS buffers have so many copies (1 for those not named).
+
+        `barriers`: with those that a later pass has to place, as operations `barrier.…` that stand for no op.
+        """
         copies = copies or {}
         operations = dict(self.operations)
         dependences = [*self._values(), *global_dependences(self.body), *self._ordered()]
         for memory, listed in self._lds.items():
             dependences += buffer_dependences(listed, self._names[memory], operations, self._several)
-        if self._several and not any(op.name in BARRIERS for _, op in self.body):
-            barriers = Barriers(self._lds, self._names)
-            dependences += barriers.dependences(copies, operations)
-            for point in [*([barriers.empty] if barriers.empty else []), *barriers.points]:
+        if barriers and self._several and not any(op.name in BARRIERS for _, op in self.body):
+            placed = Barriers(self._lds, self._names)
+            dependences += placed.dependences(copies, operations)
+            for point in [*([placed.empty] if placed.empty else []), *placed.points]:
                 operations[point.name] = self.costs.barrier(point.name)
         may = self.copyable()
         buffers = tuple(Buffer(n, size, 0 if n in may else 1) for n, size in self.sizes.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from math import lcm
 
 from mlir import ir
@@ -11,6 +12,7 @@ from wave_mlir.scheduling import (
     NoSchedule,
     Problem,
     Schedule,
+    SchedulingError,
     attention,
     check,
     four_stage,
@@ -20,6 +22,7 @@ from wave_mlir.scheduling import (
     verify,
 )
 
+from .diagnostics import PassError, location_text
 from .kernel_info import KernelInfo
 from .lds import aligned, allocations, buffer_of
 from .loop_problem import LoopProblem
@@ -100,6 +103,30 @@ def solve(loop: LoopProblem, strategy: str, copies: Mapping[str, int]) -> Schedu
     return schedule
 
 
+def real(loop: LoopProblem, schedule: Schedule) -> Schedule:
+    """The schedule without barriers that stand for no op yet."""
+    names = [name for name in schedule.ordered if name in loop.ops]
+    slots = {name: replace(schedule.slots[name], order=order) for order, name in enumerate(names)}
+    return replace(schedule, slots=slots)
+
+
+def check_by_hand(loop: LoopProblem, schedule: Schedule) -> None:
+    """Raise PassError, at the op that needs another one, unless a schedule from outside is right for the loop."""
+    try:
+        verify(loop.problem(schedule.copies, barriers=False), schedule, timing=False)
+    except SchedulingError as error:
+        ops = [loop.ops[n] for n in error.operations if n in loop.ops]
+        failure = PassError(ops[-1] if ops else loop.loop, str(error))
+        for op in ops[:-1]:
+            failure.note(op, "the other op")
+        raise failure from None
+
+
+def notes(loop: LoopProblem) -> dict[str, str]:
+    """Where each op comes from, for the text form."""
+    return {name: location_text(op.location) for name, op in loop.body}
+
+
 def annotate(loop: LoopProblem, schedule: Schedule) -> None:
     """Write a schedule into the IR, as the pass that builds the pipelined loop takes it."""
     i64 = ir.IntegerType.get_signless(64)
@@ -116,10 +143,9 @@ def annotate(loop: LoopProblem, schedule: Schedule) -> None:
             "unroll": number(unroll),
         }
     )
-    real = [name for name in schedule.ordered if name in loop.ops]  # barriers to come are no ops yet
-    for order, name in enumerate(real):
-        slot = {"stage": number(schedule.slots[name].stage), "order": number(order)}
-        loop.ops[name].attributes[SLOT] = ir.DictAttr.get(slot)
+    for name, slot in real(loop, schedule).slots.items():
+        place = {"stage": number(slot.stage), "order": number(slot.order)}
+        loop.ops[name].attributes[SLOT] = ir.DictAttr.get(place)
     for name, count in schedule.copies.items():
         if count > 1:
             loop.buffers[name].attributes[COPIES] = number(count)

@@ -18,6 +18,7 @@ first): the hardware keeps the order alone, clocks only say when it is expected.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .problem import NAME, SchedulingError
@@ -33,19 +34,20 @@ _HEAD = {
 _NUMBER = re.compile(r"\d+$")
 
 
-def dump(*schedules: Schedule) -> str:
-    """The text of schedules; `load` gives equal ones back."""
-    return "\n".join(_dump(s) for s in schedules)
+def dump(*schedules: Schedule, notes: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    """The text of schedules; `load` gives equal ones back. `notes` has comments on operations, by schedule and name."""
+    return "\n".join(_dump(s, (notes or {}).get(s.name, {})) for s in schedules)
 
 
-def _dump(schedule: Schedule) -> str:
+def _dump(schedule: Schedule, notes: Mapping[str, str]) -> str:
     lines = [f"schedule {schedule.name}", f"strategy {schedule.strategy}", f"interval {schedule.interval}"]
     lines.append(f"unroll {schedule.unroll}")
     lines += [f"copies {name} {count}" for name, count in sorted(schedule.copies.items())]
     lines += ["", "# stage  clock  operation"]
     for name in schedule.ordered:
         slot = schedule.slots[name]
-        lines.append(f"{slot.stage:7}  {slot.clock:5}  {name}")
+        note = f"  # {notes[name]}" if name in notes else ""
+        lines.append(f"{slot.stage:7}  {slot.clock:5}  {name}{note}")
     return "\n".join(lines) + "\n"
 
 

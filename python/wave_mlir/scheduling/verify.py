@@ -158,15 +158,20 @@ def _check_buffers(problem: Problem, schedule: Schedule, events: list[Event]) ->
 def _stale(problem: Problem, schedule: Schedule, d: Dependence, ahead: int | None) -> SchedulingError:
     if ahead is None:
         return _broken(schedule, d)
-    text = f"'{d.source}' has overwritten '{d.buffer}' with data of {ahead} trips later when '{d.target}' reads it"
+    newer = _count(ahead, "trip", "trips")
+    text = f"'{d.source}' has overwritten '{d.buffer}' with data of {newer} later when '{d.target}' reads it"
     copies = schedule.copies.get(d.buffer, 1)
     freeing = next(
         (f for f in problem.dependences if f.kind == WRITE_AFTER_READ and (f.source, f.target) == (d.target, d.source)),
         Dependence(d.target, d.source, 1, kind=WRITE_AFTER_READ, buffer=d.buffer),
     )
     broken = f"broken dependence: {with_copies(freeing, schedule.copies)}"
-    remedy = f"it has {copies} copies: give it more, or read earlier"
+    remedy = f"it has {_count(copies, 'copy', 'copies')}: give it more, or read earlier"
     return _fail(schedule, f"{broken}: {text}; {remedy}", freeing)
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"
 
 
 def _check_latencies(problem: Problem, schedule: Schedule) -> None:
