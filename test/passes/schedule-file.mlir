@@ -32,8 +32,8 @@
 // LATE-SAME: it has 2 copies: give it more, or read earlier
 // OTHER:  has schedules of loops that are not there: gemm.L; the loops are gemm.K
 // TEXT:   error: {{.*}}:3: 'none' is no interval; write a whole number from 1 on
-// NONE:   error: cannot read the schedules of {{.*}}: No such file or directory
-// WRITE:  error: cannot write the schedules to {{.*}}: No such file or directory
+// NONE:   cannot read the schedules of {{.*}}: No such file or directory
+// WRITE:  cannot write the schedules to {{.*}}: No such file or directory
 module attributes {wave.form = "lane", wave.target = "gfx942"} {
   wave.kernel @gemm(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
       symbols {M = 64, N = 64, K = 512} dynamic []
