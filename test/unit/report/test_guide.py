@@ -23,7 +23,7 @@ def test_the_table_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "row", [pytest.param(row, id=str(n), marks=[pytest.mark.slow] * (n in (1, 2))) for n, row in enumerate(ROWS)]
+    "row", [pytest.param(row, id=str(n), marks=[pytest.mark.slow] * (n in (1, 2, 3))) for n, row in enumerate(ROWS)]
 )
 def test_row(row: tuple[str | None, ...]) -> None:
     """Utilisation within 4 points, flights within a tenth or 40 clocks."""
