@@ -1,4 +1,4 @@
-// RUN: wave-opt %s --wave-to-gpu | FileCheck %s
+// RUN: wave-opt %s --wave-to-gpu --split-input-file | FileCheck %s
 
 // CHECK-LABEL: gpu.func @k(
 // CHECK:         gpu.shuffle xor
@@ -23,6 +23,23 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
     wave.atomic add %s, %x mask %m index [lane] : vector<1xf32>, !wave.memory<[64], f32, global>
     %k = wave.read %h index [lane] : !wave.memory<[64], i32, global> -> vector<1xi32>
     wave.atomic min %k, %h index [lane] : vector<1xi32>, !wave.memory<[64], i32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// Four elements of 16 bits travel in two exchanges, as bits.
+// CHECK-LABEL: gpu.func @packed(
+// CHECK:         vector.bitcast %{{.*}} : vector<4xf16> to vector<2xi32>
+// CHECK-COUNT-2: gpu.shuffle xor {{.*}} : i32
+// CHECK-NOT:     gpu.shuffle
+// CHECK:         vector.bitcast %{{.*}} : vector<2xi32> to vector<4xf16>
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @packed(%x: !wave.memory<[256], f16, global>) symbols {} constraints [#wave.hardware<threads_per_wave = 64>] {
+    %a = wave.read %x index [lane * 4] : !wave.memory<[256], f16, global> -> vector<4xf16>
+    %b = wave.shuffle xor %a offset 16 width 64 : vector<4xf16>
+    wave.write %b, %x index [lane * 4] : vector<4xf16>, !wave.memory<[256], f16, global>
     wave.return
   }
 }

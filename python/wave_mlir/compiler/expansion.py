@@ -428,6 +428,16 @@ class Expander:
         self.values[op.results[0]] = rechunk(value, self.lanes.width(layout_of(op.results[0].type)))
         return True
 
+    def _shuffle(self, op: ir.Operation) -> bool:
+        """shuffle: of all elements of a lane as one vector, so that small ones travel together."""
+        if not is_tile(op.results[0].type):
+            return False
+        width = self.lanes.width(layout_of(op.results[0].type))
+        whole = concatenate(list(self.get(op.operands[0], width).chunks))
+        moved = ir.Operation.create("wave.shuffle", [whole.type], [whole], dict(op.attributes.items())).results[0]
+        self.values[op.results[0]] = rechunk(LaneValue((moved,), whole.type.shape[0]), width)
+        return True
+
     def _mma(self, op: ir.Operation) -> bool:
         view = op.opview
         if not is_tile(view.acc.type):
@@ -563,6 +573,7 @@ _HANDLERS: dict[str, Callable[[Expander, ir.Operation], bool]] = {
     "wave.topk": Expander._topk,
     "wave.relayout": Expander._relayout,
     "wave.bitcast": Expander._bitcast,
+    "wave.shuffle": Expander._shuffle,
     "wave.mma": Expander._mma,
     "wave.scaled_mma": Expander._mma,
     "wave.iterate": Expander._region_op,

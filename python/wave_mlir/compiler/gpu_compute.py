@@ -150,7 +150,8 @@ def _converted(value: ir.Value, element: ir.Type) -> ir.Value:
 
 # --- lanes ---------------------------------------------------------------------------------------
 def lower_shuffle(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.shuffle → gpu.shuffle of each element; a lane that reads nothing keeps its own value."""
+    """wave.shuffle → gpu.shuffle of each element, or of 32 bits of smaller ones; a lane that reads nothing keeps its
+    own value."""
     view = op.opview
     mode = str(op.attributes["mode"]).split()[-1].rstrip(">").split("<")[-1]
     i32 = ir.IntegerType.get_signless(_I32)
@@ -161,11 +162,36 @@ def lower_shuffle(function: GpuFunction, op: ir.Operation) -> None:
         if not isinstance(source.type, ir.VectorType):
             value = _shuffled(source, offset, width, attribute)
         else:
-            elements = [vector.ExtractOp(source, [], [i]).result for i in range(source.type.shape[0])]
+            packed = _packed(source)
+            elements = [vector.ExtractOp(packed, [], [i]).result for i in range(packed.type.shape[0])]
             shuffled = [_shuffled(e, offset, width, attribute) for e in elements]
-            value = vector.FromElementsOp(source.type, shuffled).result
+            value = _unpacked(vector.FromElementsOp(packed.type, shuffled).result, source.type)
     op.results[0].replace_all_uses_with(value)
     op.erase()
+
+
+def _packed(value: ir.Value) -> ir.Value:
+    """A vector of smaller elements as one of 32 bits each, whatever bits these are; others as they are."""
+    kind = ir.VectorType(value.type)
+    (count,), element = kind.shape, kind.element_type
+    if isinstance(element, ir.IndexType) or element.width not in (8, 16) or count == 1:
+        return value
+    per_word = _I32 // element.width
+    words = -(-count // per_word)
+    if count % per_word:
+        places = [min(i, count - 1) for i in range(words * per_word)]
+        value = vector.ShuffleOp(value, value, places).result
+    return vector.BitCastOp(ir.VectorType.get([words], ir.IntegerType.get_signless(_I32)), value).result
+
+
+def _unpacked(value: ir.Value, kind: ir.VectorType) -> ir.Value:
+    """What `_packed` has packed, as a vector of this type."""
+    if value.type == kind:
+        return value
+    (count,), (words,) = kind.shape, value.type.shape
+    whole = ir.VectorType.get([words * _I32 // kind.element_type.width], kind.element_type)
+    value = vector.BitCastOp(whole, value).result
+    return value if whole == kind else vector.ExtractStridedSliceOp(kind, value, [0], [count], [1]).result
 
 
 def _shuffled(value: ir.Value, offset: ir.Value, width: ir.Value, mode: ir.Attribute) -> ir.Value:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from mlir import ir
-from mlir.dialects import arith
+from mlir.dialects import arith, vector
 
 from wave_mlir.dialect import Expr, Layout, MemoryType
 from wave_mlir.dialect import wave as ops
 
 from .diagnostics import PassError
 from .kernel_info import KernelInfo
+from .lane_values import concatenate
 
 CLUSTERS = "wave.clusters"
 """Attribute of a reduction of lane form: an array of [extent, stride] in lanes."""
@@ -106,22 +107,33 @@ class ReductionLowering:
 
     def run(self) -> None:
         """Lower them all."""
-        for op in list(_reductions(self.entry)):
-            with op.location, ir.InsertionPoint(op):
-                value = self._lower(op)
-            op.results[0].replace_all_uses_with(value)
-            op.erase()
+        for group in _together(list(_reductions(self.entry))):
+            with group[-1].location, ir.InsertionPoint(group[-1]):
+                values = self._lower(group)
+            for op, value in zip(group, values, strict=True):
+                op.results[0].replace_all_uses_with(value)
+                op.erase()
 
-    def _lower(self, op: ir.Operation) -> ir.Value:
-        view = op.opview
-        kind = str(op.attributes["kind"]).split()[-1].rstrip(">").split("<")[-1]
-        combine = combiner(kind, view.sources[0].type.element_type)
-        value = _tree(list(view.sources), combine)
+    def _lower(self, group: list[ir.Operation]) -> list[ir.Value]:
+        """The results of reductions that go the same way: lanes exchange the values of all of them as one vector."""
+        op = group[0]
+        combine = combiner(_kind_of(op), op.opview.sources[0].type.element_type)
+        parts = [_tree(list(o.opview.sources), combine) for o in group]
+        value = concatenate(parts)
         for extent, stride in rows(op.attributes.get(CLUSTERS, None)):
             value = self._lanes(op, value, extent, stride, combine)
         for axis, extent, stride in rows(op.attributes.get(WAVES, None)):
             value = self._waves(value, axis, extent, stride, combine)
-        return value if view.acc is None else combine(view.acc, value)
+        at, values = 0, []
+        for other, part in zip(group, parts, strict=True):
+            size = part.type.shape[0]
+            own = value
+            if len(group) > 1:
+                own = vector.ExtractStridedSliceOp(part.type, value, [at], [size], [1]).result
+            acc = other.opview.acc
+            values.append(own if acc is None else combine(acc, own))
+            at += size
+        return values
 
     def _lanes(self, op: ir.Operation, value: ir.Value, extent: int, stride: int, combine: Combine) -> ir.Value:
         if extent & (extent - 1) or stride & (stride - 1):
@@ -169,6 +181,52 @@ class ReductionLowering:
             name, results, operands, {"index": ir.ArrayAttr.get(index), "operandSegmentSizes": sizes}
         )
         return op.results[0] if results else None
+
+
+def _kind_of(op: ir.Operation) -> str:
+    return str(op.attributes["kind"]).split()[-1].rstrip(">").split("<")[-1]
+
+
+def _together(found: list[ir.Operation]) -> list[list[ir.Operation]]:
+    """Reductions in groups that lanes can exchange values for together: neighbours of one kind, over the same lanes.
+
+    Only of elements below 32 bits, of which several fit what an exchange moves; none may need another's result.
+    """
+    groups: list[list[ir.Operation]] = []
+    for op in found:
+        if groups and _may_join(groups[-1], op):
+            groups[-1].append(op)
+        else:
+            groups.append([op])
+    return groups
+
+
+def _may_join(group: list[ir.Operation], op: ir.Operation) -> bool:
+    first = group[0]
+    element = op.opview.sources[0].type.element_type
+    if op.block != first.block or element != first.opview.sources[0].type.element_type:
+        return False
+    if isinstance(element, ir.IndexType) or element.width >= 32:
+        return False
+    clusters = rows(op.attributes.get(CLUSTERS, None))
+    if not clusters or clusters != rows(first.attributes.get(CLUSTERS, None)) or _kind_of(op) != _kind_of(first):
+        return False
+    if rows(op.attributes.get(WAVES, None)) or rows(first.attributes.get(WAVES, None)):
+        return False
+    return not _uses_between(first, op, [o.results[0] for o in group])
+
+
+def _uses_between(first: ir.Operation, last: ir.Operation, values: list[ir.Value]) -> bool:
+    """Whether an op after `first`, up to and with `last`, uses one of these values (or has a region, which might)."""
+    inside = False
+    for view in first.block.operations:
+        op = view.operation
+        if inside and (len(op.regions) or any(v in values for v in op.operands)):
+            return True
+        if op == last:
+            return False
+        inside = inside or op == first
+    return True
 
 
 def _tree(values: list[ir.Value], combine: Combine) -> ir.Value:
