@@ -35,9 +35,10 @@ class Loop:
     barriers: int = 1
     target: str = "gfx942"
     direct: bool = False
+    straight: bool = False  # rhs from memory to registers, not by way of LDS
 
     def __str__(self) -> str:
-        return f"{self.target}-{self.kind}-{'x'.join(map(str, self.tile))}"
+        return f"{self.target}-{self.kind}-{'x'.join(map(str, self.tile))}{'-straight' * self.straight}"
 
     @property
     def text(self) -> str:
@@ -48,7 +49,8 @@ class Loop:
         zero = "0" if acc == "i32" else "0.0"
         ins = f"!wave.tile<[M, K], {operand}>", f"!wave.tile<[N, K], {operand}>"
         out = f"!wave.tile<[M, N], {acc}>"
-        memories = f"!wave.memory<[M, K], {operand}, shared>", f"!wave.memory<[N, K], {operand}, shared>"
+        spaces = "shared", "global" if self.straight else "shared"
+        memories = [f"!wave.memory<[{d}, K], {operand}, {s}>" for d, s in zip("MN", spaces, strict=True)]
         return f"""
 module attributes {{wave.form = "tile", wave.target = "{self.target}"}} {{
   wave.kernel @gemm(%a: {memories[0]}, %b: {memories[1]}, %c: !wave.memory<[M, N], {acc}, global>)
@@ -80,6 +82,7 @@ LOOPS = [
 ]
 MORE = [
     Loop(F8, (256, 256, 128), (2, 4), 1.45, 1.0, barriers=2),
+    Loop(F16, (128, 128, 64), (2, 2), 1.60, 0.5, straight=True),
     Loop(F16, (96, 96, 64), (2, 2), flight=0.9),
     Loop(F16_WIDE, (128, 128, 64), (2, 2), flight=0.9),
     Loop(F16, (128, 256, 32), (2, 2), flight=0.9),
@@ -118,7 +121,8 @@ def _loaded(loop: Loop) -> int:
     """Bytes of global memory that a wave loads in a step, 16 a lane at a time."""
     m, n, k = loop.tile
     size = 1 if "8" in loop.kind.split("_", 2)[2] else 2
-    return (m + n) * k * size // (loop.waves[0] * loop.waves[1])
+    waves = loop.waves[0] * loop.waves[1]
+    return (m // waves + n // (loop.waves[1] if loop.straight else waves)) * k * size
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=str)

@@ -137,3 +137,33 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// An op with a body has one place; what it uses inside of the tile's values and number is that of its tile. The value
+// goes through two stages, so two are carried.
+// CHECK-LABEL: @region(
+// CHECK:         wave.iterate K iv(%[[K:.*]]) trips(6) iter_args(%[[X:.*]] = %{{.*}} : f32, %[[Y:.*]] = %{{.*}} : f32)
+// CHECK-NEXT:      %[[Z:.*]] = wave.read %{{.*}} index [iv.K * 64 + lane + 128] symbols(iv.K = %[[K]])
+// CHECK-NEXT:      wave.scheduling_barrier
+// CHECK-NEXT:      %[[T:.*]] = wave.apply_expr [iv.K] symbols(iv.K = %[[K]]) : index
+// CHECK-NEXT:      wave.conditional [iv.K lt 3] symbols(iv.K = %[[K]]) {
+// CHECK-NEXT:        %[[N:.*]] = arith.negf %[[X]]
+// CHECK-NEXT:        wave.write %[[N]], %{{.*}} index [iv.K * 64 + lane] symbols(iv.K = %[[T]])
+// CHECK:           wave.yield %[[Y]], %[[Z]]
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @region(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %c = wave.allocate : !wave.memory<[512], f32, shared>
+    wave.iterate K iv(%k) trips(8) attributes {wave.pipeline = {stages = 3 : i64, unroll = 1 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 1 : i64}}
+             : !wave.memory<[512], f32, global> -> f32
+      wave.conditional [iv.K lt 3] symbols(iv.K = %k) attributes {wave.slot = {stage = 2 : i64, order = 2 : i64}} {
+        %y = arith.negf %x : f32
+        wave.write %y, %c index [iv.K * 64 + lane] symbols(iv.K = %k) : f32, !wave.memory<[512], f32, shared>
+      }
+      wave.yield
+    }
+    wave.return
+  }
+}
