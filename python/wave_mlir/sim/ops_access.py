@@ -50,7 +50,10 @@ def _load(c: Compiler, op: ir.Operation) -> None:
 
 
 def _condition_of(op: ir.Operation) -> ir.Value | None:
-    """The condition of a masked load, `select(c, load[select(c, i, j)], other)`: what it reads elsewhere drops."""
+    """The condition of a masked load from global memory, `select(c, load[select(c, i, j)], other)`: what it reads
+    elsewhere drops. (In LDS the barriers have to hold for what is read elsewhere too.)"""
+    if "workgroup" in str(ir.MemRefType(op.operands[0].type).memory_space):
+        return None
     uses = list(op.results[0].uses)
     if len(uses) != 1 or len(op.operands) < 2:
         return None
