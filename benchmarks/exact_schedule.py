@@ -11,19 +11,16 @@ from wave_mlir.scheduling.bounds import quantum
 
 
 def shortest(problem: Problem, bound: int, ours: int, seconds: float) -> tuple[int, bool]:
-    """The shortest interval from `bound` to `ours` (clocks), and whether it is proven that none is shorter.
+    """The shortest interval from `bound` to `ours` (clocks), and True; or one that none is shorter than, and False.
 
     `problem` has its copies of LDS buffers applied. Each interval gets so many seconds.
     """
     step = quantum(problem)
-    unknown = None
     for interval in range(-(-bound // step), ours // step):
         feasible = exists(problem, interval, step, seconds)
-        if feasible:
-            return (interval * step, True) if unknown is None else (unknown * step, False)
-        if feasible is None:
-            unknown = unknown or interval
-    return (ours, True) if unknown is None else (unknown * step, False)
+        if feasible is not False:
+            return interval * step, bool(feasible)
+    return ours, True
 
 
 def exists(problem: Problem, interval: int, step: int, seconds: float, workers: int = 1) -> bool | None:
