@@ -33,6 +33,8 @@ class PipelineOptions:
         "none", help="how to order and overlap the trips of loops: the strategy of wave-schedule"
     )
     buffer_copies: int = option(0, help="copies of each LDS buffer of a scheduled loop; 0 = two where LDS has room")
+    schedule_file: str = option("", help="text file of schedules by hand, for the loops it names")
+    schedule_dump: str = option("", help="text file to write the schedules of all loops to")
     verify: bool = option(False, help="check the module's form after each stage")
 
 
@@ -68,9 +70,11 @@ def _staged_to_lane(options: PipelineOptions) -> list[str]:
 
 
 def _lane_to_scheduled(options: PipelineOptions) -> list[str]:
-    if options.schedule == "none":
+    if options.schedule == "none" and not options.schedule_file:
         return ["wave-place-barriers", "wave-count-waits", "wave-pack-shared"]
-    schedule = _call("wave-schedule", strategy=options.schedule, copies=options.buffer_copies)
+    files = {"file": options.schedule_file, "dump": options.schedule_dump}
+    named = {key: path for key, path in files.items() if path}
+    schedule = _call("wave-schedule", strategy=options.schedule, copies=options.buffer_copies, **named)
     loops = ["wave-split-mma", schedule, "wave-pipeline-loops"]
     return [*loops, "wave-place-barriers", "wave-count-waits", "wave-place-waits", "wave-pack-shared"]
 

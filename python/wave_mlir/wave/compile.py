@@ -75,8 +75,6 @@ _REPLACED: dict[str, str] = {
     "enable_swizzle": "LDS is row-major in this version",
     "minimize_shared_allocs": "LDS is always packed",
     "reorder_allocs": "LDS is always packed",
-    "override_schedule": "schedule=",
-    "dump_schedule": "kernel.ir(form)",
     "use_bound_check": "accesses are masked where they may leave their memory",
     "specialize": "all waves run the same code in this version",
     "eliminate_epilogue": "a pipelined loop has an epilogue in this version",
@@ -117,14 +115,16 @@ class WaveCompileOptions:
     """How to compile a kernel.
 
     subs: values of symbols, by symbol or name. dynamic_symbols: symbols given at run time, in the order of the ABI.
-    target: such as "gfx942"; by default `get_default_arch()`. func_name: the kernel's name in machine code, by default
-    the function's. debug: line tables in the code. use_fast_math: quotients and elementary functions of at most 32 bits
-    by bare instructions, products and sums fused (docs/elementary-functions.md). use_global_to_shared: tiles go to LDS
-    without registers where the target can (docs/direct-copies.md). schedule: how the trips of loops are ordered and
-    overlapped, a `SchedulingType`. multi_buffer_count: copies of each LDS buffer of a scheduled loop; by default two
-    where LDS has room. cache: False compiles anew and keeps nothing. dump_intermediates, dump_binaries: folders that the
-    kernel's MLIR, LLVM IR and assembly (NAME.mlir, NAME.ll, NAME.rocmasm), and its code object (NAME.hsaco) are written
-    to. Other options of the Wave language are accepted: each warns once and says what does the same, or how it is.
+    target: such as "gfx942"; by default `get_default_arch()`. func_name: the kernel's name in machine code, by
+    default the function's. debug: line tables in the code. use_fast_math: quotients and elementary functions of at
+    most 32 bits by bare instructions, products and sums fused (docs/elementary-functions.md). use_global_to_shared:
+    tiles go to LDS without registers where the target can (docs/direct-copies.md). schedule: how the trips of loops
+    are ordered and overlapped, a `SchedulingType`. multi_buffer_count: copies of each LDS buffer of a scheduled
+    loop; by default two where LDS has room. dump_schedule, override_schedule: text files that the schedules of
+    loops are written to, and that schedules by hand are read from (docs/scheduling.md). cache: False compiles anew
+    and keeps nothing. dump_intermediates, dump_binaries: folders that the kernel's MLIR, LLVM IR and assembly
+    (NAME.mlir, NAME.ll, NAME.rocmasm), and its code object (NAME.hsaco) are written to. Other options of the Wave
+    language are accepted: each warns once and says what does the same, or how it is.
     """
 
     subs: Mapping[sympy.Symbol | str, Any] = field(default_factory=dict)
@@ -136,6 +136,8 @@ class WaveCompileOptions:
     use_global_to_shared: bool = False
     schedule: SchedulingType = SchedulingType.NONE
     multi_buffer_count: int | None = None
+    override_schedule: str | os.PathLike[str] | None = None
+    dump_schedule: str | os.PathLike[str] | None = None
     cache: bool = True
     dump_intermediates: str | os.PathLike[str] | None = None
     dump_binaries: str | os.PathLike[str] | None = None
@@ -163,6 +165,8 @@ class WaveCompileOptions:
             global_to_shared=bool(self.use_global_to_shared),
             schedule=_strategy(self.schedule),
             buffer_copies=self.multi_buffer_count or 0,
+            schedule_file=os.fspath(self.override_schedule or ""),
+            schedule_dump=os.fspath(self.dump_schedule or ""),
         )
 
     def __getattr__(self, name: str) -> object:
@@ -175,8 +179,17 @@ class WaveCompileOptions:
         """What of the options a cache key needs besides the traced program, as plain data: all that is not in its text.
         A field added to this class is in the key unless it is listed here."""
         rest = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _IN_PROGRAM}
+        rest["override_schedule"] = _text_of(self.override_schedule)
         rest["parameters"] = {str(k): v for k, v in self.subs.items() if str(k).startswith("$")}
         return {name: _plain(value) for name, value in rest.items()}
+
+
+def _text_of(path: str | os.PathLike[str] | None) -> str:
+    """What is in a file of schedules; nothing for one that cannot be read, of which wave-schedule speaks."""
+    try:
+        return Path(path).read_text() if path else ""
+    except OSError:
+        return ""
 
 
 _STRATEGIES: dict[SchedulingType, Strategy] = {
@@ -197,7 +210,8 @@ def _strategy(schedule: object) -> Strategy:
     return _STRATEGIES[schedule]
 
 
-_IN_PROGRAM = ("subs", "dynamic_symbols", "target", "func_name", "cache", "dump_intermediates", "dump_binaries")
+_DUMPS = ("dump_intermediates", "dump_binaries", "dump_schedule")
+_IN_PROGRAM = ("subs", "dynamic_symbols", "target", "func_name", "cache", *_DUMPS)
 """Options whose whole effect is in the text of the traced program, or which have none on what is made."""
 
 
@@ -261,7 +275,7 @@ class CompiledKernel:
                 module,
                 self.target,
                 debug=options.debug,
-                use_cache=options.cache,
+                use_cache=options.cache and not options.dump_schedule,  # what is cached is not scheduled again
                 options=options.in_key(),
                 pipeline=options.pipeline(),
             )
