@@ -8,6 +8,7 @@ those in its way are placed anew. A budget of placements decides when an interva
 from __future__ import annotations
 
 import heapq
+import random
 from collections.abc import Callable, Mapping
 
 from .anchored import solve_around
@@ -19,6 +20,12 @@ from .schedule import Schedule
 BUDGET = 6
 """Placements for each operation before an interval is given up (Rau: 6 is near the best for time and result)."""
 
+MOST = 800
+"""Placements at most before an interval of a large problem is given up."""
+
+SHUFFLES, SMALL, NEAR = 4, 150, 1.02
+"""Where the interval is not NEAR the bound, problems of up to SMALL operations are tried in so many other orders."""
+
 SLACK = 4
 """An interval of more than so many times the lower bound is not tried."""
 
@@ -27,17 +34,17 @@ def modulo(problem: Problem, copies: Mapping[str, int] | None = None, *, budget:
     """The schedule of the shortest interval found. Raises NoSchedule when there is none of a sensible length.
 
     Two orders of placing operations are tried: by the way to the end, and by windows around the operation that most
-    others depend on (a barrier, if there is one).
+    others depend on (a barrier, if there is one); then some orders near the first one.
     """
     looser = problem.with_copies(copies or {})
     step = quantum(looser)
     lowest = -(-minimum_interval(looser) // step)
     most = SLACK * lowest + 8
     found: tuple[int, dict[str, int]] | None = None
-    for attempt in _attempts(looser, step, budget):
+    for number, attempt in enumerate(_attempts(looser, step, budget)):
         better = search(lowest, most if found is None else found[0] - 1, attempt)
         found = better or found
-        if found is not None and found[0] == lowest:
+        if found is not None and (found[0] == lowest or (number and found[0] <= lowest * NEAR)):
             break
     if found is None:
         raise NoSchedule(
@@ -56,9 +63,17 @@ Attempt = Callable[[int], dict[str, int] | None]
 def _attempts(problem: Problem, step: int, budget: int) -> list[Attempt]:
     """Ways to schedule at one interval."""
     most = max(problem.by_name, key=lambda n: len(problem.incoming[n]) + len(problem.outgoing[n]))
+    count = len(problem.operations)
+    placements = min(budget * count, max(MOST, 2 * count))
+
+    def shuffled(interval: int) -> dict[str, int] | None:
+        tries = (solve(problem, interval, step, placements // 2, seed) for seed in range(1, SHUFFLES + 1))
+        return next((t for t in tries if t is not None), None)
+
     return [
-        lambda interval: solve(problem, interval, step, budget * len(problem.operations)),
-        lambda interval: solve_around(problem, interval, step, {most: 0}, budget),
+        lambda interval: solve(problem, interval, step, placements),
+        lambda interval: solve_around(problem, interval, step, {most: 0}, -(-placements // count)),
+        *([shuffled] if count <= SMALL else []),
     ]
 
 
@@ -83,23 +98,28 @@ def search(lowest: int, most: int, attempt: Attempt) -> tuple[int, dict[str, int
     return interval, found
 
 
-def solve(problem: Problem, interval: int, step: int, budget: int) -> dict[str, int] | None:
-    """Cycles of each operation at one interval, both in steps; None when the budget was used up."""
-    return _Interval(problem, interval, step).run(budget)
+def solve(problem: Problem, interval: int, step: int, budget: int, seed: int = 0) -> dict[str, int] | None:
+    """Cycles of each operation at one interval, both in steps; None when the budget was used up.
+
+    `seed` chooses an order of placing: 0 is that of the ways to the end, others change these by up to a tenth.
+    """
+    return _Interval(problem, interval, step, seed).run(budget)
 
 
 class _Interval:
     """One interval."""
 
-    def __init__(self, problem: Problem, interval: int, step: int) -> None:
+    def __init__(self, problem: Problem, interval: int, step: int, seed: int) -> None:
         self.problem = problem
         self.interval = interval
         self.step = step
         self.table = Reservation(problem, interval, step)
         self.empty = Reservation(problem, interval, step)
         far = heights(problem, interval * step)
+        chance = random.Random(seed)
         self.rank = {
-            name: (-far[name], problem.sequence[name]) for name in sorted(far, key=problem.sequence.__getitem__)
+            name: (-far[name] * (1 + (chance.random() / 10 if seed else 0)), problem.sequence[name])
+            for name in sorted(far, key=problem.sequence.__getitem__)
         }
         self.cycles: dict[str, int] = {}
         self.last: dict[str, int] = {}
