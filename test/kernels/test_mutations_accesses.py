@@ -5,7 +5,6 @@ What is checked of each kernel: forms, all checks of the simulator, exact result
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -306,11 +305,6 @@ def _by_half(self):
     return [Expr.symbol("wg.x") // 2, Expr.symbol("wg.y"), Expr.symbol("wg.z")]
 
 
-def _by_half_where_it_counts(self):
-    checking = any(f.function == "_check_grid" for f in inspect.stack(0))
-    return workgroup_ids.func(self) if checking else _by_half(self)
-
-
 def _dense(self, value):
     strides, total = [], Expr.constant(1)
     for extent in reversed(MemoryType(value.type).shape):
@@ -352,7 +346,7 @@ def _padded_always(info, buffer, spare):
     return [lds_swizzle.RowLayout(8, pad=8)]
 
 
-elements_of, workgroup_ids = lane_access.elements_of, KernelInfo.__dict__["workgroup_ids"]
+elements_of = lane_access.elements_of
 coordinates, apply, run_bounds = Lanes.coordinates, swizzle_shared._Chooser._apply, bounds.Bounds.run
 mask_of, condition_of, not_left = buffer_ops._mask, gpu_access.mask_condition, buffer_split._not_left_to_range
 CONSECUTIVE = Mutation("all taken to be consecutive", split_accesses, "_consecutive_from", _all_consecutive, NOTICED)
@@ -374,8 +368,7 @@ FAULTS: dict[str, tuple[Check, list[Mutation]]] = {
     "27": (partial(transposed, 64, 48), [CONSECUTIVE]),
     "27-other": (partial(transposed, 48, 64), [CONSECUTIVE]),
     "28": (partial(remapped, "min(9 - ({first}), 8)"), [
-        Mutation("remapped by half", KernelInfo, "workgroup_ids", property(_by_half), "bijection"),
-        Mutation("and not checked", KernelInfo, "workgroup_ids", property(_by_half_where_it_counts), NOTICED)]),
+        Mutation("remapped by half", KernelInfo, "workgroup_ids", property(_by_half), NOTICED)]),
     "28-refused": (remapped_wrongly, [
         Mutation("remaps not checked", constraint_checks, "_check_grid", lambda *_: None, NOTICED)]),
     "29": (divisions, [

@@ -17,6 +17,7 @@ from mlir import ir
 
 from wave_mlir.dialect import Expr, MemoryType
 
+from .diagnostics import PassError
 from .gpu_barrier import OUTSTANDING
 from .kernel_info import KernelInfo
 from .lane_access import element_bits
@@ -150,6 +151,25 @@ _KINDS = {
 }  # fmt: skip
 
 
+def check_orders(kernel: ir.OpView, *, most_events: int = 48) -> bool:
+    """Try all orders of the waves of a small kernel, a loop at most three times; False where it is not small.
+
+    Raises PassError at an access to LDS that may race, with the other one.
+    """
+    ops = list(walk(body_of(kernel)))
+    try:
+        for traces in traces_of(kernel, most_events=most_events, most_trips=3):
+            found = race(traces)
+            if found is not None:
+                raise PassError(
+                    ops[found[1].op],
+                    "waves can run in an order in which this access to LDS meets another one; run wave-place-barriers",
+                ).note(ops[found[0].op], "the other access")
+    except (TooLarge, ValueError):  # ValueError: other barriers for other waves, which wave-place-barriers looks at
+        return False
+    return True
+
+
 def traces_of(kernel: ir.OpView, *, most_events: int = 64, most_trips: int = 4) -> Iterator[list[list[Event]]]:
     """What each wave does in a kernel of lane or scheduled form, for each choice of branches.
 
@@ -226,6 +246,8 @@ class _Tracer:
     def _conditional(self, op: ir.Operation, values: dict[ir.Value, int]) -> None:
         entered = self.choice[op]
         condition = Expr(op.attributes["condition"]) if "condition" in op.attributes else None
+        if condition is not None and "lane" in condition.symbols:
+            raise TooLarge("a conditional of lanes")
         if condition is not None and any(s.startswith("wave.") for s in condition.symbols):
             entered = self._number(op, condition, values) != 0
         regions = list(op.regions)

@@ -15,7 +15,7 @@ from barrier_programs import Program
 from mlir import ir
 from wave_mlir.compiler import driver
 from wave_mlir.compiler.barrier_proof import prove_barriers
-from wave_mlir.compiler.barrier_states import race, traces_of
+from wave_mlir.compiler.barrier_states import check_orders, race, traces_of
 from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.pass_registry import run_passes
 
@@ -122,6 +122,17 @@ def test_proofs_agree() -> None:
                 safe = is_safe(program, frozenset(barriers), 3)
                 assert all((race(traces) is None) == safe for traces in traces_of(kernel)), (program, barriers)
                 assert _is_proven(kernel) == safe, (program, barriers)
+
+
+def test_small_kernels_are_tried() -> None:
+    """What the verifier does: all orders of a small kernel; nothing of one that is not small."""
+    programs = [(("loop", 3, ("W0", "B", "R0")),), (("loop", 3, ("W0", "B", "R0", "B")),), ("W0", "B", "R0") * 20]
+    module = driver.parse(barrier_programs.module(programs))
+    with module.context:
+        racing, safe, large = module.body.operations
+        with pytest.raises(PassError, match="waves can run in an order in which this access to LDS meets another one"):
+            check_orders(racing)
+        assert check_orders(safe) and not check_orders(large)
 
 
 def _is_proven(kernel: ir.OpView) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from wave_mlir.compiler.barrier_proof import prove_barriers
+from wave_mlir.compiler.barrier_states import check_orders
 from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.forms import form_verifier
 from wave_mlir.compiler.kernel_info import KernelInfo
@@ -33,3 +34,4 @@ def verify_barriers(module: ir.Operation) -> None:
     """No two accesses of a byte, one a write, can meet without a barrier or, in one wave, a fence."""
     for kernel in kernels(module):
         prove_barriers(kernel)
+        check_orders(kernel)
