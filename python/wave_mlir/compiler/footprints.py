@@ -73,11 +73,8 @@ class _Bytes:
     size: int
     starts: list[list[int]]
     own: bool  # no byte is touched by two lanes of a wave
-    unit: int = 0  # divides all starts, and the size
+    unit: int  # divides all starts, and the size
     _sets: dict[int, tuple[list[int], list[int]]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.unit = math.gcd(self.size, *(start for row in self.starts for start in row))
 
     def sets(self, unit: int) -> tuple[list[int], list[int]]:
         """For each wave the units it touches as bits of a number, and those that the other waves touch."""
@@ -426,12 +423,13 @@ class Footprints:
         for mask in place.masks:
             active &= self._values(mask, values, shape) != 0
         if not active.any():
-            return _Bytes(0, place.size, [[] for _ in waves], own=True)
+            return _Bytes(0, place.size, [[] for _ in waves], own=True, unit=place.size)
         low, high = int(first[active].min()), int(first[active].max()) + place.size
-        rows = [sorted(set((row[on] - low).tolist())) for row, on in zip(first, active, strict=True)]
-        apart = all(b - a >= place.size for row in rows for a, b in pairwise(row))
+        rows = [np.unique(row[on] - low) for row, on in zip(first, active, strict=True)]
+        apart = all(len(row) < 2 or int(np.diff(row).min()) >= place.size for row in rows)
         own = apart and sum(map(len, rows)) == int(active.sum())
-        made = _Bytes(low, place.size, rows, own)
+        unit = math.gcd(place.size, int(np.gcd.reduce(np.concatenate(rows))))
+        made = _Bytes(low, place.size, [row.tolist() for row in rows], own, unit)
         return made if (high - low) // made.unit <= _SPAN else None
 
     @staticmethod
