@@ -23,7 +23,7 @@ BUDGET = 6
 MOST = 800
 """Placements at most before an interval of a large problem is given up."""
 
-SHUFFLES, SMALL, NEAR = 4, 150, 1.02
+SHUFFLES, SMALL, NEAR = 4, 150, 1.0
 """Where the interval is not NEAR the bound, problems of up to SMALL operations are tried in so many other orders."""
 
 SLACK = 4

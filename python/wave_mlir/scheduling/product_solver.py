@@ -17,7 +17,7 @@ from .staged import four_stage
 ADDRESSES = 20
 """Registers kept for addresses and what else a loop needs."""
 
-WORTH = 1.02
+WORTH = 1.0
 """A good order of MMAs is worth an interval so many times longer."""
 
 ROOM = 8
