@@ -23,8 +23,8 @@ BUDGET = 6
 MOST = 800
 """Placements at most before an interval of a large problem is given up."""
 
-SHUFFLES, SMALL, NEAR = 4, 150, 1.0
-"""Where the interval is not NEAR the bound, problems of up to SMALL operations are tried in so many other orders."""
+SHUFFLES, SMALL = 4, 150
+"""Where the interval is not at the bound, problems of up to SMALL operations are tried in so many other orders."""
 
 SLACK = 4
 """An interval of more than so many times the lower bound is not tried."""
@@ -41,10 +41,10 @@ def modulo(problem: Problem, copies: Mapping[str, int] | None = None, *, budget:
     lowest = -(-minimum_interval(looser) // step)
     most = SLACK * lowest + 8
     found: tuple[int, dict[str, int]] | None = None
-    for number, attempt in enumerate(_attempts(looser, step, budget)):
+    for attempt in _attempts(looser, step, budget):
         better = search(lowest, most if found is None else found[0] - 1, attempt)
         found = better or found
-        if found is not None and (found[0] == lowest or (number and found[0] <= lowest * NEAR)):
+        if found is not None and found[0] == lowest:
             break
     if found is None:
         raise NoSchedule(

@@ -17,9 +17,6 @@ from .staged import four_stage
 ADDRESSES = 20
 """Registers kept for addresses and what else a loop needs."""
 
-WORTH = 1.0
-"""A good order of MMAs is worth an interval so many times longer."""
-
 ROOM = 8
 """An interval is made up to a part 1/ROOM longer so that everything fits between the MMAs."""
 
@@ -44,7 +41,7 @@ def pipelined(problem: Problem, copies: Mapping[str, int] | None = None) -> tupl
         schedule = schedule_products(shorter, copies)
         if schedule is not None:
             found.append((shorter, schedule))
-            if schedule.interval <= bound * WORTH:
+            if schedule.interval <= bound:
                 return found[-1]
     shorter = one_trip_ahead(problem)
     try:
@@ -56,7 +53,7 @@ def pipelined(problem: Problem, copies: Mapping[str, int] | None = None) -> tupl
     others = [(shorter, other)] if other.interval <= bound else [(shorter, other), four_stage(problem, copies)]
     others = [o for o in others if not problem.registers or pressure(*o) <= problem.registers] or others
     best, shortest = (min(c, key=lambda f: f[1].interval, default=None) for c in (found, others))
-    if best is None or (shortest is not None and best[1].interval > shortest[1].interval * WORTH and _fits(*shortest)):
+    if best is None or (shortest is not None and best[1].interval > shortest[1].interval and _fits(*shortest)):
         return shortest or others[0]
     return best
 
