@@ -55,7 +55,7 @@ class Overlap:
         self, a: ir.Operation, memory: ir.Value, b: ir.Operation, other: ir.Value, since: tuple[tuple[int, int], ...]
     ) -> Who:
         """Who may meet when `b` comes after `a`: `since` says how many trips of which loops went by (see `Since`)."""
-        if memory != other and not (_has_place(memory) and _has_place(other)):
+        if memory != other and None in (_place_of(memory), _place_of(other)):
             return Who.NOBODY
         first, second = self._of(a, memory), self._of(b, other)
         several = int(np.prod(self.info.block_waves)) > 1
@@ -93,7 +93,7 @@ class Overlap:
             elements = ir.IntegerAttr(op.attributes["elements"]).value
             if not isinstance(memory.owner, ir.Block):
                 elements, start = elements * self.info.wave_size, start.subs({"lane": 0})
-        offset = ir.IntegerAttr(memory.owner.operation.attributes["offset"]).value if _has_place(memory) else 0
+        offset = _place_of(memory) or 0
         start = self.values.canonical(op, self.info.resolve(start, names) * bits)
         size = -(-(elements * bits) // 8) if bits % 8 == 0 else (elements * bits + 14) // 8
         mask = Expr.constant(1)
@@ -184,9 +184,12 @@ Wave = tuple[int, ...]
 """Ids of a wave."""
 
 
-def _has_place(memory: ir.Value) -> bool:
-    """Whether a memory is a buffer with an offset in LDS."""
-    return not isinstance(memory.owner, ir.Block) and "offset" in memory.owner.operation.attributes
+def _place_of(memory: ir.Value) -> int | None:
+    """The offset of a buffer in LDS, None for other memories and before there is one."""
+    owner = memory.owner
+    if isinstance(owner, ir.Block) or "offset" not in owner.operation.attributes:
+        return None
+    return ir.IntegerAttr(owner.operation.attributes["offset"]).value
 
 
 _Grid = tuple[np.ndarray, np.ndarray]

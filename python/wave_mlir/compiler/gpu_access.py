@@ -247,9 +247,9 @@ def _never(op: ir.Operation) -> bool:
 def _spare(function: GpuFunction, op: ir.Operation, memory: ir.Value, count: int) -> Expr | None:
     """Where masked lanes of a read may read instead, or None.
 
-    In global memory that is offset 0, if there are so many elements. In LDS it is where the wave's lane 0 reads, if that
-    one surely reads: barriers were placed for what lanes read that are not masked, so that at offset 0 there may be
-    bytes that another wave is writing.
+    In global memory that is offset 0, if there are so many elements. In LDS it is where the wave's lane 0 reads, if
+    that one surely reads: barriers were placed for what lanes read that are not masked, so that at offset 0 there may
+    be bytes that another wave is writing.
     """
     if isinstance(memory, ir.BlockArgument):
         return Expr.constant(0) if _holds(function, op, memory, count) else None

@@ -387,15 +387,15 @@ def _changing(
     shape = np.broadcast_shapes((cohort.size, 1), flat.shape, values.shape[:2], mask)
     lanes = np.ones(shape, bool) if active is None else np.broadcast_to(active, shape).copy()
     at = np.broadcast_to(flat, shape)[lanes]
+    if not len(at):
+        return lanes
     new = np.ascontiguousarray(np.broadcast_to(values, (*shape, values.shape[2]))[lanes], dtype=plan.dtype.np)
     new = new.view(np.uint8).reshape(len(at), -1)
     old = storage.load(at, plan.dtype, values.shape[2]).copy().view(np.uint8).reshape(len(at), -1)
     kept = (new != old).any(axis=1)
     order = np.lexsort((*new.T, at))
     repeats = np.zeros(len(at), bool)
-    if len(at):
-        same = (at[order][1:] == at[order][:-1]) & (new[order][1:] == new[order][:-1]).all(axis=1)
-        repeats[order[1:]] = same
+    repeats[order[1:]] = (at[order][1:] == at[order][:-1]) & (new[order][1:] == new[order][:-1]).all(axis=1)
     lanes[lanes] = kept & ~repeats
     return lanes
 

@@ -51,7 +51,7 @@ def _read(op: ir.Operation, info: KernelInfo, ids: dict[str, np.ndarray | int]) 
     places = [_evaluate(Expr(e), ids) for e in ir.ArrayAttr(op.attributes["index"])]
     if any(p is None for p in places):
         return None
-    elements = math.prod(info.tile_extent(dim) for dim in TileType(kind).dims)
+    elements = math.prod(info.tile_extent(dim) for dim in TileType(kind).dims or ())
     size = -(-elements * MemoryType(memory.type).element_type.width // 8)
     names = ir.ArrayAttr(info.kernel.attributes["arg_names"])
     name = ir.StringAttr(names[memory.arg_number]).value
