@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mlir import ir
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.loop_pipeline import Numbers, Pipeline, shift
-from wave_mlir.compiler.loop_slots import COPIES, PIPELINE, SLOT, Schedule
+from wave_mlir.compiler.loop_slots import COPIES, FIRST, PIPELINE, SLOT, Schedule
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, PassError, register_pass
 from wave_mlir.compiler.tile_ir import bound_names, bound_values, kernels, walk
 from wave_mlir.compiler.uniform import UNIFORM
@@ -23,7 +23,8 @@ class PipelineLoops(Pass):
     order}`; other ops follow their users. At time t the steady loop runs the op of stage s for tile t - s, by
     increasing order, which scheduling barriers hold. Values that a later time uses are carried by the loop. An LDS
     buffer with `wave.copies = n` becomes n buffers that tiles take turns with, and the loop is unrolled by a multiple
-    of n, so that which one it is is known. Every dependence is verified first; a broken one is an error that names
+    of n, so that which one it is is known. Ops with `wave.first` right before the loop go between its prologue and its
+    steady loop. Every dependence is verified first; a broken one is an error that names
     both ops.
 
     With S stages, T tiles and unroll U the steady loop makes (T - S + 1) floordiv U trips. The tiles left go to a
@@ -143,6 +144,11 @@ def _guarded(pipeline: Pipeline, trips: Expr, taken: Expr) -> list[ir.Value]:
 def _leave(loop: ir.Operation) -> None:
     """Take the annotations off a loop that stays as it is."""
     del loop.attributes[PIPELINE]
+    for view in loop.block.operations:
+        if view.operation == loop:
+            break
+        if FIRST in view.operation.attributes:
+            del view.operation.attributes[FIRST]
     for op in walk(loop.regions[0].blocks[0]):
         if SLOT in op.attributes:
             del op.attributes[SLOT]

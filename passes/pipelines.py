@@ -20,6 +20,9 @@ DEFAULT_TARGET = "gfx942"
 Strategy = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention"]
 """How loops are scheduled; see wave-schedule."""
 
+Scheduling = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention", "manual"]
+"""A strategy, or the kernel's own schedule by hand; see wave-apply-schedule."""
+
 
 @dataclass(frozen=True)
 class PipelineOptions:
@@ -29,8 +32,8 @@ class PipelineOptions:
     buffer_ops: bool = option(True, help="access global memory through buffer descriptors")
     global_to_shared: bool = option(False, help="copy tiles to LDS without registers where the target can")
     swizzle: bool = option(True, help="place the elements of LDS buffers so that accesses have no bank conflicts")
-    schedule: Strategy = option(
-        "none", help="how to order and overlap the trips of loops: the strategy of wave-schedule"
+    schedule: Scheduling = option(
+        "none", help="how to order and overlap the trips of loops: the strategy of wave-schedule; manual: by hand"
     )
     buffer_copies: int = option(0, help="copies of each LDS buffer of a scheduled loop; 0 = two where LDS has room")
     schedule_file: str = option("", help="text file of schedules by hand, for the loops it names")
@@ -74,8 +77,11 @@ def _lane_to_scheduled(options: PipelineOptions) -> list[str]:
         return ["wave-place-barriers", "wave-count-waits", "wave-pack-shared"]
     files = {"file": options.schedule_file, "dump": options.schedule_dump}
     named = {key: path for key, path in files.items() if path}
-    schedule = _call("wave-schedule", strategy=options.schedule, copies=options.buffer_copies, **named)
-    loops = ["wave-split-mma", schedule, "wave-pipeline-loops"]
+    if options.schedule == "manual":
+        schedule = [_call("wave-apply-schedule", copies=options.buffer_copies)]
+    else:
+        schedule = [_call("wave-schedule", strategy=options.schedule, copies=options.buffer_copies, **named)]
+    loops = ["wave-split-mma", *schedule, "wave-pipeline-loops"]
     return [*loops, "wave-place-barriers", "wave-count-waits", "wave-place-waits", "wave-pack-shared"]
 
 

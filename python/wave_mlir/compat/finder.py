@@ -38,6 +38,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     f"{_WAVE}.scheduling.schedule": ("wave_mlir.wave.scheduling",),
     f"{_WAVE}.scheduling.schedule_enums": ("wave_mlir.wave.scheduling",),
     f"{_WAVE}.utils": (),
+    f"{_WAVE}.wave_schedule": ("wave_mlir.wave.manual",),
     f"{_WAVE}.utils.classes": ("wave_mlir.wave.utils.classes",),
     f"{_WAVE}.utils.general_utils": ("wave_mlir.wave.utils.general_utils",),
     f"{_WAVE}.utils.run_utils": ("wave_mlir.wave.utils.run_utils",),
@@ -50,8 +51,7 @@ MODULES: dict[str, tuple[str, ...]] = {
 
 _LACKING = {
     f"{_WAVE}.templates": "this version has no library of kernels; copy the kernel's function into your own file",
-    f"{_WAVE}.schedules": "schedules by hand are not in this version; leave the schedule out",
-    f"{_WAVE}.wave_schedule": "schedules by hand are not in this version; leave the schedule out",
+    f"{_WAVE}.schedules": "this version has no library of schedules; copy the schedule's function into your own file",
     f"{_WAVE}.nn": "this version has no layers; register a kernel as an operator with wave_mlir.runtime.torch_op",
 }
 

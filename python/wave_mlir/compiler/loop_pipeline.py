@@ -17,7 +17,7 @@ from mlir import ir
 
 from wave_mlir.dialect import Expr, Facts
 
-from .loop_slots import SLOT, STEADY, Schedule
+from .loop_slots import FIRST, SLOT, STEADY, Schedule
 from .tile_ir import bound_values, walk, with_symbols
 
 Key = tuple[ir.Value, int]
@@ -269,6 +269,7 @@ class Pipeline:
                 if schedule.slots[op].stage <= time:
                     prologue.emit(op, time - schedule.slots[op].stage)
         inits = [prologue.resolve(value, start + tile) for value, tile in needed]
+        self._move_first()
         steady = self._open_steady(trips, [v for v in inits if v is not None])
         body = steady.regions[0].blocks[0]
         arguments = list(body.arguments)[1 if "has_iv" in loop.attributes else 0 :]
@@ -284,6 +285,18 @@ class Pipeline:
         epilogue = self._part(end, _nothing, end=True, ordered=True)
         epilogue.known.update(zip(needed, steady.results, strict=True))
         return [v for v in self._run_epilogue(epilogue) if v is not None]
+
+    def _move_first(self) -> None:
+        """Ops that stand before the loop and belong between prologue and steady loop, to the insertion point."""
+        block = self.schedule.loop.block
+        for op in [view.operation for view in block.operations]:
+            if op == self.schedule.loop:
+                break
+            if FIRST in op.attributes and not op.results:
+                with op.location:
+                    new = op.clone().operation
+                del new.attributes[FIRST]
+                op.erase()
 
     def _open_steady(self, trips: Expr, inits: list[ir.Value]) -> ir.Operation:
         """The steady loop with an empty body."""

@@ -27,6 +27,8 @@ SLOT = "wave.slot"
 """On an op of a loop's body: its stage and order; a dictionary."""
 COPIES = "wave.copies"
 """On an LDS buffer: how many of it tiles take turns with."""
+FIRST = "wave.first"
+"""On ops right before a loop: they go between its prologue and its steady loop."""
 STEADY = "wave.steady"
 """On a loop: its ops stand in the order of a schedule, for so many tiles a trip."""
 

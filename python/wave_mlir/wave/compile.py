@@ -26,6 +26,7 @@ from . import source
 from .debug_recorder import Recorder
 from .fingerprint import NoFingerprint, fingerprint
 from .kernel import WaveKernel
+from .manual import WaveSchedule
 from .scheduling import SchedulingType
 
 ENVIRONMENT_ARCH = "WAVE_DEFAULT_ARCH"
@@ -262,14 +263,17 @@ def _warn_once(name: str) -> None:
 class CompiledKernel:
     """A compiled kernel. Called with tensors in signature order it runs where they are, and writes outputs in place."""
 
-    def __init__(self, kernel: WaveKernel, options: WaveCompileOptions) -> None:
+    def __init__(self, kernel: WaveKernel, options: WaveCompileOptions, schedule: WaveSchedule | None = None) -> None:
         self._kernel = kernel
         self.options = options
         self.name = options.func_name or kernel.name
         module, self._logs = kernel.trace_with_logs(options.subs, options.dynamic_symbols, options.target, self.name)
         if options.use_fast_math:
             elementary.allow_fast(module.operation)
+        if schedule is not None:
+            schedule.attach(module)
         self.target: str = targets.get(options.target).name
+        pipeline = options.pipeline()
         try:
             self._compiled = cached.compile_cached(
                 module,
@@ -277,7 +281,7 @@ class CompiledKernel:
                 debug=options.debug,
                 use_cache=options.cache and not options.dump_schedule,  # what is cached is not scheduled again
                 options=options.in_key(),
-                pipeline=options.pipeline(),
+                pipeline=pipeline if schedule is None else dataclasses.replace(pipeline, schedule="manual"),
             )
         except cache.CacheError as error:
             raise source.error(str(error)) from None
@@ -413,21 +417,44 @@ def _parameter_kind(kind: object) -> str:
     return "scalar" if isinstance(kind, DataType) else "symbol"
 
 
-def wave_compile(options: WaveCompileOptions, kernel: WaveKernel) -> CompiledKernel:
-    """Compile a kernel. Raises CompileError, located at the user's line."""
+def wave_compile(
+    options: WaveCompileOptions, kernel: WaveKernel, schedule: WaveSchedule | None = None
+) -> CompiledKernel:
+    """Compile a kernel, scheduled by hand where one is given. Raises CompileError, located at the user's line."""
     if not isinstance(kernel, WaveKernel):
         given = getattr(kernel, "__name__", repr(kernel))
         raise source.error(f"wave_compile(options, kernel) takes a function decorated by tkw.wave(…); {given} is none")
-    known = _known_as(options, kernel)
+    if schedule is not None:
+        _check_by_hand(options, schedule)
+    known = _known_as(options, kernel) if schedule is None else None
     made = kernel.compiled.get(known) if known is not None else None
     if made is None:
-        made = CompiledKernel(kernel, options)
+        made = CompiledKernel(kernel, options, schedule)
         if known is not None:
             while len(kernel.compiled) >= cached.IN_MEMORY:
                 kernel.compiled.pop(next(iter(kernel.compiled)))
             kernel.compiled[known] = made
     _dump(made, options)
     return made
+
+
+def _check_by_hand(options: WaveCompileOptions, schedule: object) -> None:
+    """One schedule, and one that is by hand."""
+    if not isinstance(schedule, WaveSchedule):
+        raise source.error(
+            f"wave_compile(options, kernel, schedule) takes a function decorated by tkw.wave_schedule(); {schedule!r} "
+            "is none"
+        )
+    if options.schedule not in (SchedulingType.NONE, SchedulingType.MANUAL):
+        raise source.error(
+            f"schedule '{schedule.name}' is by hand and the options ask for SchedulingType.{options.schedule.name}; "
+            "let the options say SchedulingType.MANUAL"
+        )
+    if options.override_schedule or options.dump_schedule:
+        raise source.error(
+            f"schedule '{schedule.name}' is by hand: override_schedule and dump_schedule are of schedules that the "
+            "compiler makes; leave them out"
+        )
 
 
 def _dump(made: CompiledKernel, options: WaveCompileOptions) -> None:

@@ -1,0 +1,161 @@
+"""A schedule by hand as data: which ops are meant, in which stages, in what order. No IR is known here.
+
+    plan = LoopPlan("k_loop", at=("gemm.py", 20, 5), stages=[[[loads], [writes]], [[reads], [mmas]]])
+    plans = loaded(dumped([plan]))
+
+The ops themselves are found when the loop is there as ops of lanes; until then a set of them is `Nodes`: what has to
+be true of an op to be in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+Position = tuple[str, int, int]
+"""File, line and column of what the user wrote."""
+Step = tuple[str | int | bool, ...]
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The ops that pass all steps, one after the other:
+
+    ("tag", NAME), ("type", "Read" | "Write" | "MMA" | …), ("space", "global" | "shared", BOOL: those there, or the
+    others), ("dim", NAME, PARTS, NUMBER: the ops of one of so many equal parts along the dim).
+    """
+
+    steps: tuple[Step, ...]
+    at: Position
+
+    def then(self, at: Position, *step: str | int | bool) -> Nodes:
+        """Those of the ops that pass one more step."""
+        return Nodes((*self.steps, step), at)
+
+    @property
+    def name(self) -> str:
+        """How errors call it."""
+        return f"'{self.steps[0][1]}'"
+
+
+@dataclass(frozen=True)
+class Inserted:
+    """An op that the schedule adds, by the name of its class, with its arguments."""
+
+    kind: str
+    arguments: tuple[tuple[str, int], ...]
+    at: Position
+
+
+@dataclass(frozen=True)
+class Interleaved:
+    """The ops of `base`, and after every intervals[i] of them, from the offsets[i]-th on, one of groups[i]."""
+
+    base: tuple[Nodes, ...]
+    groups: tuple[tuple[Nodes, ...], ...]
+    intervals: tuple[int, ...]
+    offsets: tuple[int, ...]
+    at: Position
+
+
+Item = Nodes | Inserted | Interleaved
+
+
+@dataclass
+class LoopPlan:
+    """What a schedule says of the loop with a tag.
+
+    stages[s][c]: the ops of stage s (of the trip s behind the newest) that stand in cycle c; empty: one stage. order:
+    the whole order of the steady loop; None: by cycles. before: ops added between prologue and steady loop. starts,
+    ends: ops added at the start and end of its trips. beside: ops added ("before" or "after") the first or last of
+    some. unroll: how many trips the steady loop's body has.
+    """
+
+    loop: str
+    at: Position
+    stages: list[list[list[Item]]] = field(default_factory=list)
+    order: list[Item] | None = None
+    before: list[Inserted] = field(default_factory=list)
+    starts: list[Item] = field(default_factory=list)
+    ends: list[Item] = field(default_factory=list)
+    beside: list[tuple[str, Nodes, Inserted]] = field(default_factory=list)
+    unroll: int = 1
+
+
+def dumped(plans: Sequence[LoopPlan]) -> str:
+    """Plans as a text that `loaded` reads."""
+    return json.dumps([_plan_to(p) for p in plans])
+
+
+def loaded(text: str) -> list[LoopPlan]:
+    """The plans of a text. Raises ValueError for one that `dumped` does not write."""
+    try:
+        return [_plan_of(p) for p in json.loads(text)]
+    except (KeyError, TypeError, IndexError) as error:
+        raise ValueError(f"not the text of a schedule by hand: {error!r}") from None
+
+
+def _plan_to(plan: LoopPlan) -> dict[str, object]:
+    return {
+        "loop": plan.loop,
+        "at": plan.at,
+        "stages": [[_items_to(cycle) for cycle in stage] for stage in plan.stages],
+        "order": None if plan.order is None else _items_to(plan.order),
+        "before": _items_to(plan.before),
+        "starts": _items_to(plan.starts),
+        "ends": _items_to(plan.ends),
+        "beside": [[where, *_items_to([nodes, op])] for where, nodes, op in plan.beside],
+        "unroll": plan.unroll,
+    }
+
+
+def _plan_of(data: dict) -> LoopPlan:
+    stages = [[_items_of(cycle) for cycle in stage] for stage in data["stages"]]
+    order = None if data["order"] is None else _items_of(data["order"])
+    beside = [(where, _nodes_of(nodes), _inserted_of(op)) for where, nodes, op in data["beside"]]
+    before = [_inserted_of(op) for op in data["before"]]
+    ends = _items_of(data["starts"]), _items_of(data["ends"])
+    return LoopPlan(data["loop"], _position(data["at"]), stages, order, before, *ends, beside, data["unroll"])
+
+
+def _items_to(items: Sequence[Item]) -> list[dict[str, object]]:
+    return [_item_to(i) for i in items]
+
+
+def _item_to(item: Item) -> dict[str, object]:
+    if isinstance(item, Nodes):
+        return {"nodes": item.steps, "at": item.at}
+    if isinstance(item, Inserted):
+        return {"insert": item.kind, "arguments": item.arguments, "at": item.at}
+    groups = [_items_to(g) for g in item.groups]
+    rest = {"groups": groups, "intervals": item.intervals, "offsets": item.offsets, "at": item.at}
+    return {"interleave": _items_to(item.base), **rest}
+
+
+def _items_of(data: list[dict]) -> list[Item]:
+    return [_item_of(d) for d in data]
+
+
+def _item_of(data: dict) -> Item:
+    if "nodes" in data:
+        return _nodes_of(data)
+    if "insert" in data:
+        return _inserted_of(data)
+    base = tuple(map(_nodes_of, data["interleave"]))
+    groups = tuple(tuple(map(_nodes_of, g)) for g in data["groups"])
+    return Interleaved(base, groups, tuple(data["intervals"]), tuple(data["offsets"]), _position(data["at"]))
+
+
+def _nodes_of(data: dict) -> Nodes:
+    return Nodes(tuple(map(tuple, data["nodes"])), _position(data["at"]))
+
+
+def _inserted_of(data: dict) -> Inserted:
+    arguments = tuple((str(k), int(v)) for k, v in data["arguments"])
+    return Inserted(data["insert"], arguments, _position(data["at"]))
+
+
+def _position(data: Sequence) -> Position:
+    file, line, column = data
+    return file, line, column

@@ -1,0 +1,330 @@
+"""GEMMs scheduled by hand in Python: exact in the simulator and as machine code, in the order that was asked for; what
+is wrong with a schedule is an error at the user's line."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import wave_mlir.compat  # noqa: F401
+import wave_mlir.lang as tkl
+import wave_mlir.wave as tkw
+from wave_mlir.compiler import driver
+from wave_mlir.compiler.pass_registry import run_passes
+from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE, SHARED_ADDRESS_SPACE
+from wave_mlir.wave.compile import CompiledKernel, WaveCompileOptions, wave_compile
+from wave_mlir.wave.manual import PipelinedLoop, WaveSchedule
+from wave_mlir.wave.scheduling import SchedulingType
+
+M, N, K = tkl.sym.M, tkl.sym.N, tkl.sym.K
+BM, BN, BK, SPACE = tkl.sym.BLOCK_M, tkl.sym.BLOCK_N, tkl.sym.BLOCK_K, tkl.sym.ADDRESS_SPACE
+CONSTRAINTS = [
+    tkw.WorkgroupConstraint(M, BM, 0),
+    tkw.WorkgroupConstraint(N, BN, 1),
+    tkw.TilingConstraint(K, BK),
+    tkw.WaveConstraint(M, BM / 2),
+    tkw.WaveConstraint(N, BN / 2),
+    tkw.HardwareConstraint(threads_per_wave=64, mma_type=tkw.MMAType.F32_16x16x16_F16),
+]
+
+
+@tkw.wave(CONSTRAINTS)
+def gemm(
+    a: tkl.Memory[M, K, SPACE, tkl.f16],
+    b: tkl.Memory[N, K, SPACE, tkl.f16],
+    c: tkl.Memory[M, N, GLOBAL_ADDRESS_SPACE, tkl.f32],
+):
+    zero = tkl.Register[M, N, tkl.f32](0.0)
+
+    @tkw.iterate(K, init_args=[zero], tag="k_loop")
+    def loop(acc: tkl.Register[M, N, tkl.f32]) -> tkl.Register[M, N, tkl.f32]:
+        return tkw.mma(tkw.read(a, tag="read_a"), tkw.read(b, tag="read_b"), acc, tag="mma")
+
+    tkw.write(loop, c)
+
+
+class Ops:
+    """The ops of the kernel's loop."""
+
+    def __init__(self) -> None:
+        self.loop = tkw.get_node_by_tag("k_loop")
+        self.mma = tkw.get_node_by_tag("mma")
+        reads = [tkw.get_node_by_tag_and_type(tag, tkw.Read) for tag in ("read_a", "read_b")]
+        parts = [tkw.partition_by_address_space(r, GLOBAL_ADDRESS_SPACE) for r in reads]
+        self.loads, self.reads = [p[0] for p in parts], [p[1] for p in parts]
+        self.writes = [tkw.get_node_by_tag_and_type(tag, tkw.Write) for tag in ("read_a", "read_b")]
+
+    def pipeline(self) -> PipelinedLoop:
+        """Loads and LDS writes a trip ahead of LDS reads and MMAs."""
+        pipelined = tkw.pipeline(self.loop)
+        with pipelined as stages:
+            stages.set_stage([self.loads, self.writes])
+            stages.set_stage([self.reads, (self.mma,)])
+        return pipelined
+
+
+def made(schedule: WaveSchedule, k: int = 320, **options: object) -> CompiledKernel:
+    subs = {BM: 64, BN: 64, BK: 64, SPACE: SHARED_ADDRESS_SPACE, M: 64, N: 64, K: k}
+    given = {"schedule": SchedulingType.MANUAL, "cache": False, **options}
+    return wave_compile(WaveCompileOptions(subs=subs, target="gfx942", **given), gemm, schedule)
+
+
+def check_exact(kernel: CompiledKernel, k: int = 320) -> None:
+    rng = np.random.default_rng(k)
+    a, b = (rng.integers(-3, 4, (64, k)).astype(np.float16) for _ in range(2))
+    want = a.astype(np.float32) @ b.astype(np.float32).T
+    for run in (kernel, kernel.run_isa):
+        c = np.full((64, 64), np.nan, np.float32)
+        run(a, b, c)
+        np.testing.assert_array_equal(c, want)
+
+
+def steady(kernel: CompiledKernel) -> str:
+    """The ops of the steady loop that matter, one letter each: Load, Write, Read, Mma, Barrier, Priority."""
+    text = kernel.ir("scheduled")
+    body = text[text.index("wave.steady") :]
+    letters = {"buffer_load": "L", "write": "W", "read": "R", "mma": "M"}
+    letters |= {"set_wave_prio": "P", "workgroup_barrier": "B"}
+    return "".join(
+        letters.get(n, "")
+        for n in re.findall(r"^ *(?:%\w+ = )?wave\.(\w+)", body[: body.index("wave.yield")], re.MULTILINE)
+    )
+
+
+@tkw.wave_schedule()
+def two_stages() -> None:
+    Ops().pipeline()
+
+
+@tkw.wave_schedule
+def clusters() -> None:
+    ops = Ops()
+    pipelined = ops.pipeline()
+    mma = tkw.filter_nodes(ops.mma, subgraph=pipelined.KERNEL, node_type=tkw.MMA)
+    first, second = tkw.partition_by_dim(mma, dim=K, num_partitions=2)
+    halves = [tkw.partition_by_dim(r, dim=K, num_partitions=2) for r in ops.reads]
+    order = [
+        tkw.cluster([[h[0] for h in halves], tkw.SchedulingBarrier([]), ops.loads[0], [h[1] for h in halves]]),
+        tkw.cluster([ops.loads[1], tkw.WorkgroupBarrier(), tkw.SetWavePrio(1), first, tkw.SetWavePrio(0)]),
+        tkw.cluster([tkw.SharedMemoryBarrier(), *ops.writes, tkw.MemoryCounterWait(ds=0), tkw.WorkgroupBarrier()]),
+        tkw.cluster([tkw.SetWavePrio(1), second]),
+    ]
+    tkw.insert_before(pipelined.KERNEL, tkw.SharedMemoryBarrier())
+    tkw.insert_at_end(pipelined.KERNEL, tkw.SetWavePrio(0))
+    tkw.insert_at_start(pipelined.KERNEL, tkw.SchedulingBarrier([]))
+    tkw.reorder_graph(pipelined.KERNEL, order)
+
+
+@tkw.wave_schedule()
+def interleaved() -> None:
+    ops = Ops()
+    pipelined = ops.pipeline()
+    mixed = tkw.interleave_operations([ops.mma], [ops.loads], intervals=2, start_offsets=1)
+    tkw.reorder_graph(pipelined.KERNEL, [tkw.cluster(ops.reads), tkw.cluster(mixed), tkw.cluster(ops.writes)])
+    tkw.insert_before(ops.mma, tkw.SetWavePrio(2))
+    tkw.insert_after(ops.mma, tkw.SetWavePrio(0))
+    tkw.unroll(ops.loop, 2)
+
+
+@tkw.wave_schedule()
+def one_stage() -> None:
+    """Trips apart: only an order."""
+    ops = Ops()
+    tkw.reorder_graph(ops.loop, [[*reversed(ops.loads)], ops.writes, [*reversed(ops.reads)], [ops.mma]])
+
+
+ORDERS = {
+    "two_stages": "R" * 8 + "L" * 4 + "M" * 16 + "W" * 4,
+    "clusters": "RRRRLLRRRRLLBP" + "M" * 8 + "PWWWWBP" + "M" * 8 + "P",
+    "one_stage": "LLLLWWWWRRRRRRRR" + "M" * 16,
+    "interleaved": ("R" * 8 + "PMMMLMMLMMLMMLMMMMMMMPWWWW") * 2,
+}
+
+
+@pytest.mark.parametrize("schedule", [two_stages, clusters, interleaved, one_stage], ids=lambda s: s.name)
+def test_exact_and_in_order(schedule: WaveSchedule) -> None:
+    kernel = made(schedule)
+    assert steady(kernel) == ORDERS[schedule.name]
+    check_exact(kernel)
+
+
+@pytest.mark.parametrize("k", [64, 128, 200, 256])
+def test_trips(k: int) -> None:
+    """Also too few trips for a steady loop, and a last one that is not whole."""
+    check_exact(made(clusters, k), k)
+
+
+def test_copies() -> None:
+    kernel = made(two_stages, multi_buffer_count=2)
+    assert kernel.ir("scheduled").count("wave.allocate") == 4
+    check_exact(kernel)
+
+
+def test_imports_of_the_existing_package() -> None:
+    module = importlib.import_module("wave_lang.kernel.wave.wave_schedule")
+    schedule = module.wave_schedule()(two_stages.function)
+    assert steady(made(schedule)) == ORDERS["two_stages"]
+
+
+# --- what is wrong with a schedule ---------------------------------------------------------------------------------
+
+
+def mma_before_reads(ops: Ops) -> None:
+    tkw.reorder_graph(ops.pipeline().KERNEL, [[ops.mma], ops.reads, ops.loads, ops.writes])
+
+
+def writes_before_reads(ops: Ops) -> None:
+    tkw.reorder_graph(ops.pipeline().KERNEL, [ops.loads, ops.writes, ops.reads, [ops.mma]])
+
+
+def two_places(ops: Ops) -> None:
+    tkw.reorder_graph(ops.loop, [ops.loads, ops.loads])
+
+
+def two_stages_of_one(ops: Ops) -> None:
+    with tkw.pipeline(ops.loop) as stages:
+        stages.set_stage([ops.loads])
+        stages.set_stage([ops.loads])
+
+
+def no_stage(ops: Ops) -> None:
+    with tkw.pipeline(ops.loop) as stages:
+        stages.set_stage([ops.loads])
+
+
+def no_place(ops: Ops) -> None:
+    tkw.reorder_graph(ops.loop, [ops.loads])
+
+
+def nothing_there(ops: Ops) -> None:
+    tkw.reorder_graph(ops.loop, [tkw.get_node_by_tag("mmm")])
+
+
+def other_dim(ops: Ops) -> None:
+    tkw.reorder_graph(ops.loop, [*tkw.partition_by_dim(ops.mma, dim=M, num_partitions=2)])
+
+
+def three_parts(ops: Ops) -> None:
+    tkw.reorder_graph(ops.loop, [*tkw.partition_by_dim(ops.mma, dim=K, num_partitions=3)])
+
+
+def no_loop(ops: Ops) -> None:
+    tkw.reorder_graph(tkw.get_node_by_tag("n_loop"), [ops.loads])
+
+
+IN_COMPILER: list[tuple[Callable[[Ops], None], str]] = [
+    (mma_before_reads, r"runs this op \(stage 1, order \d+\) before one in the same tile that it depends on"),
+    (writes_before_reads, r"before one 1 tile earlier that it depends on .*uses the same LDS 1 tile earlier"),
+    (two_places, "the schedule has this op twice; give it one place in the clusters"),
+    (two_stages_of_one, "an op is put into stage 1 and into stage 0; give it one"),
+    (no_stage, "this op is in no stage of the schedule; give it one with set_stage"),
+    (no_place, "this op has no place in the schedule; put it into a cluster"),
+    (
+        nothing_there,
+        "no op of the loop 'k_loop' is in this set of ops of 'mmm'; its tags and types of ops are: mma .MMA., "
+        r"read_a .Read., read_a .Write.",
+    ),
+    (
+        other_dim,
+        "'mma' cannot be cut into 2 equal parts along M: the loop's dim is K; MMAs, and reads of their operands, are "
+        "cut along the loop's dim",
+    ),
+    (three_parts, "'mma' cannot be cut into 3 equal parts along K: there are 4 steps along K"),
+    (no_loop, "no innermost loop has the tag 'n_loop'; the tags of loops are: k_loop"),
+]
+
+
+@pytest.mark.parametrize(("body", "message"), IN_COMPILER, ids=[b.__name__ for b, _ in IN_COMPILER])
+def test_wrong_schedules(body: Callable[[Ops], None], message: str) -> None:
+    with pytest.raises(tkw.CompileError) as caught:
+        made(tkw.wave_schedule()(lambda: body(Ops())))
+    text = str(caught.value)
+    assert re.search(message, text, re.DOTALL), text
+    assert re.match(r"\S*test_manual_schedule\.py:\d+:\d+: error: ", text), text
+
+
+IN_PYTHON: list[tuple[Callable[[Ops], object], str]] = [
+    (lambda ops: None, "says nothing of any loop"),
+    (lambda ops: tkw.stagger(ops.loop), "stagger: conditional barriers around a loop are not in this version"),
+    (lambda ops: tkw.insert_cond_barrier_before(ops.mma), "insert_cond_barrier_before: conditional barriers"),
+    (lambda ops: tkw.insert_cond_barrier_after(ops.mma), "insert_cond_barrier_after: conditional barriers"),
+    (lambda ops: tkw.get_node_by_tag_and_iteration("mma", 0), "get_node_by_tag_and_iteration is not in this version"),
+    (lambda ops: tkw.get_node_by_tag_and_type("mma", int), "a type of ops is one of Read, Write, MMA"),
+    (lambda ops: tkw.partition_by_address_space(ops.mma, 3), "the space is GLOBAL_ADDRESS_SPACE or SHARED"),
+    (lambda ops: tkw.partition_by_dim(ops.mma, K, 0), "num_partitions is a whole number from 1 on, not 0"),
+    (lambda ops: tkw.partition_by_dim("mma", K, 2), "partition_by_dim takes ops of the kernel"),
+    (lambda ops: tkw.pipeline("k_loop"), "pipeline takes a loop: get_node_by_tag of an iterate's tag"),
+    (lambda ops: tkw.pipeline(ops.loop).__exit__(None, None, None), "pipeline: no stage is set"),
+    (lambda ops: tkw.reorder_graph(ops.pipeline().PROLOGUE, []), "the PROLOGUE follows from the steady loop"),
+    (lambda ops: tkw.cluster([ops.mma, 3]), "cluster: 3 is neither ops of the kernel nor one of SchedulingBarrier"),
+    (lambda ops: tkw.cluster([tkw.SetWavePrio(4)]), "a priority is 0, 1, 2 or 3, not 4"),
+    (lambda ops: tkw.cluster([tkw.SchedulingBarrier([3])]), "ops that may cross it are not in this version"),
+    (lambda ops: tkw.insert_after(ops.pipeline().KERNEL, tkw.WorkgroupBarrier()), "right after a steady loop are not"),
+    (lambda ops: tkw.insert_after(ops.mma, tkw.WorkgroupBarrier()), "say first what loop is meant"),
+    (lambda ops: tkw.unroll(ops.loop, 0), "unroll: the factor is a whole number from 1 on, not 0"),
+    (lambda ops: tkw.interleave_operations(ops.mma, [ops.mma], [0]), "each group has an interval from 1 on"),
+    (
+        lambda ops: tkw.interleave_operations(ops.mma, [ops.mma], 1, 0, [[0]]),
+        "start_after_groups is not in this version",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "message"), IN_PYTHON, ids=[f"{i}" for i in range(len(IN_PYTHON))])
+def test_wrong_calls(body: Callable[[Ops], object], message: str) -> None:
+    with pytest.raises(tkw.CompileError, match=message) as caught:
+        made(tkw.wave_schedule()(lambda: body(Ops())))
+    assert re.match(r"\S*test_manual_schedule\.py:\d+:\d+: error: ", str(caught.value))
+
+
+def test_wrong_arguments_of_wave_compile() -> None:
+    with pytest.raises(tkw.CompileError, match="takes a function decorated by tkw.wave_schedule"):
+        made(lambda: None)  # type: ignore[arg-type]
+    with pytest.raises(tkw.CompileError, match="let the options say SchedulingType.MANUAL"):
+        made(two_stages, schedule=SchedulingType.MODULO)
+    with pytest.raises(tkw.CompileError, match="override_schedule and dump_schedule are of schedules"):
+        made(two_stages, override_schedule="x.txt")
+    with pytest.raises(tkw.CompileError, match="is for functions decorated by tkw.wave_schedule"):
+        tkw.get_node_by_tag("mma")
+    with pytest.raises(
+        tkw.CompileError,
+        match="16 copies of the LDS buffers of this loop scheduled by hand take 245760 bytes more, and 49152 are free; "
+        "ask for fewer copies or use smaller tiles",
+    ):
+        made(two_stages, multi_buffer_count=16)
+
+
+BODY = """
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 64} dynamic []
+      constraints [#wave.hardware<threads_per_wave = 64>] attributes {wave.manual = "TEXT"} {
+    %x = arith.constant dense<0.0> : vector<1xf32>
+    wave.iterate K iv(%k) trips(16) {
+      wave.debug_log %x "x" : vector<1xf32>
+    } loc("wave.tag:k"("k.py":1:1))
+    wave.return
+  }
+}
+"""
+EMPTY = (
+    '[{"loop": "k", "at": ["k.py", 1, 1], "stages": [], "order": [], "before": [], "starts": [], "ends": [], '
+    '"beside": [], "unroll": 1}]'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[{}]", "wave.manual: not the text of a schedule by hand: KeyError"),
+        (EMPTY, "the loop 'k' cannot be scheduled: 'wave.debug_log' cannot be moved; take it out of the schedule"),
+    ],
+    ids=["text", "op"],
+)
+def test_wrong_kernels(text: str, message: str) -> None:
+    quoted = text.replace('"', '\\"')
+    module = driver.parse(BODY.replace("TEXT", quoted))
+    with pytest.raises(tkw.CompileError, match=re.escape(message)):
+        run_passes(module, "wave-apply-schedule")
