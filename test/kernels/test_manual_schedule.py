@@ -66,10 +66,12 @@ class Ops:
         return pipelined
 
 
-def made(schedule: WaveSchedule, k: int = 320, **options: object) -> CompiledKernel:
+def made(
+    schedule: WaveSchedule, k: int = 320, kind: SchedulingType = SchedulingType.MANUAL, **options: object
+) -> CompiledKernel:
     subs = {BM: 64, BN: 64, BK: 64, SPACE: SHARED_ADDRESS_SPACE, M: 64, N: 64, K: k}
-    given = {"schedule": SchedulingType.MANUAL, "cache": False, **options}
-    return wave_compile(WaveCompileOptions(subs=subs, target="gfx942", **given), gemm, schedule)
+    given = WaveCompileOptions(subs=subs, target="gfx942", schedule=kind, cache=False, **options)
+    return wave_compile(given, gemm, schedule)
 
 
 def check_exact(kernel: CompiledKernel, k: int = 320) -> None:
@@ -284,7 +286,7 @@ def test_wrong_arguments_of_wave_compile() -> None:
     with pytest.raises(tkw.CompileError, match="takes a function decorated by tkw.wave_schedule"):
         made(lambda: None)  # type: ignore[arg-type]
     with pytest.raises(tkw.CompileError, match="let the options say SchedulingType.MANUAL"):
-        made(two_stages, schedule=SchedulingType.MODULO)
+        made(two_stages, kind=SchedulingType.MODULO)
     with pytest.raises(tkw.CompileError, match="override_schedule and dump_schedule are of schedules"):
         made(two_stages, override_schedule="x.txt")
     with pytest.raises(tkw.CompileError, match="is for functions decorated by tkw.wave_schedule"):
