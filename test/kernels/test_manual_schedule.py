@@ -67,10 +67,11 @@ class Ops:
 
 
 def made(
-    schedule: WaveSchedule, k: int = 320, kind: SchedulingType = SchedulingType.MANUAL, **options: object
+    schedule: WaveSchedule, k: int | None = 320, kind: SchedulingType = SchedulingType.MANUAL, **options: object
 ) -> CompiledKernel:
-    subs = {BM: 64, BN: 64, BK: 64, SPACE: SHARED_ADDRESS_SPACE, M: 64, N: 64, K: k}
-    given = WaveCompileOptions(subs=subs, target="gfx942", schedule=kind, cache=False, **options)
+    subs = {BM: 64, BN: 64, BK: 64, SPACE: SHARED_ADDRESS_SPACE, M: 64, N: 64, **({} if k is None else {K: k})}
+    options = {"target": "gfx942", **({"dynamic_symbols": [K]} if k is None else {}), **options}
+    given = WaveCompileOptions(subs=subs, schedule=kind, cache=False, **options)
     return wave_compile(given, gemm, schedule)
 
 
@@ -136,6 +137,7 @@ def one_stage() -> None:
     """Trips apart: only an order."""
     ops = Ops()
     tkw.reorder_graph(ops.loop, [[*reversed(ops.loads)], ops.writes, [*reversed(ops.reads)], [ops.mma]])
+    tkw.insert_before(ops.loop, tkw.SetWavePrio(0))
 
 
 ORDERS = {
@@ -150,13 +152,36 @@ ORDERS = {
 def test_exact_and_in_order(schedule: WaveSchedule) -> None:
     kernel = made(schedule)
     assert steady(kernel) == ORDERS[schedule.name]
+    assert "wave.first" not in kernel.ir("scheduled")
     check_exact(kernel)
 
 
-@pytest.mark.parametrize("k", [64, 128, 200, 256])
+@pytest.mark.parametrize("k", [64, 200])
 def test_trips(k: int) -> None:
-    """Also too few trips for a steady loop, and a last one that is not whole."""
-    check_exact(made(clusters, k), k)
+    """Too few trips for a steady loop, and a last one that is not whole."""
+    kernel = made(clusters, k)
+    assert "wave.first" not in kernel.ir("scheduled")
+    check_exact(kernel, k)
+
+
+def test_trips_at_run_time() -> None:
+    kernel = made(clusters, None)
+    for k in (64, 128, 192, 200, 320):
+        check_exact(kernel, k)
+
+
+def test_copies_without_registers() -> None:
+    @tkw.wave_schedule()
+    def direct() -> None:
+        ops = Ops()
+        copies = [tkw.get_node_by_tag_and_type(tag, tkw.GatherToLDS) for tag in ("read_a", "read_b")]
+        with tkw.pipeline(ops.loop) as stages:
+            stages.set_stage([(), copies])
+            stages.set_stage([ops.reads, [ops.mma]])
+
+    kernel = made(direct, target="gfx950", use_global_to_shared=True)
+    assert "wave.steady" in kernel.ir("scheduled") and "wave.gather_to_shared" in kernel.ir("scheduled")
+    check_exact(kernel)
 
 
 def test_copies() -> None:

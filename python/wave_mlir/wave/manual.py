@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from types import TracebackType
+from typing import overload
 
 from mlir import ir
 
@@ -176,7 +177,13 @@ def _name_location(op: ir.Operation) -> ir.WalkResult:
     return ir.WalkResult.ADVANCE
 
 
-def wave_schedule(function: Callable[[], object] | None = None) -> WaveSchedule | Callable[..., WaveSchedule]:
+@overload
+def wave_schedule(function: Callable[[], object]) -> WaveSchedule: ...
+@overload
+def wave_schedule(function: None = None) -> Callable[[Callable[[], object]], WaveSchedule]: ...
+def wave_schedule(
+    function: Callable[[], object] | None = None,
+) -> WaveSchedule | Callable[[Callable[[], object]], WaveSchedule]:
     """Decorates a function without parameters that schedules a kernel by hand, with or without parentheses."""
     return WaveSchedule if function is None else WaveSchedule(function)
 
@@ -347,22 +354,24 @@ def _added(value: object, what: str) -> Inserted:
 
 def _insert(where: str, target: object, op: object) -> None:
     added = _added(op, f"insert_{where}")
-    if isinstance(target, Part) and where == "before":
-        _current("insert_before").plan(target, "insert_before").before.append(added)
+    recorder = _current(f"insert_{where}")
+    tagged = isinstance(target, Nodes) and len(target.steps) == 1 and target.steps[0][1] in recorder.plans
+    if (isinstance(target, Part) or tagged) and where == "before":
+        recorder.plan(target, "insert_before").before.append(added)
         return
-    if isinstance(target, Part):
+    if isinstance(target, Part) or tagged:
         raise source.error(
             "insert_after: ops right after a steady loop are not in this version; barriers that its LDS buffers need "
             "are placed by the compiler, use insert_at_end for others"
         )
-    recorder, nodes = _current(f"insert_{where}"), _nodes(target, f"insert_{where}")
+    nodes = _nodes(target, f"insert_{where}")
     if len(recorder.plans) != 1:
         raise source.error(f"insert_{where}: say first what loop is meant, with pipeline or reorder_graph of one loop")
     next(iter(recorder.plans.values())).beside.append((where, nodes, added))
 
 
 def insert_before(target: object, op: object) -> None:
-    """Adds an op before the first of some, or before a pipeline's KERNEL: between prologue and steady loop."""
+    """Adds an op before the first of some, or before a loop: between prologue and steady loop."""
     _insert("before", target, op)
 
 
