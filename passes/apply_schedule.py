@@ -54,7 +54,7 @@ class ApplySchedule(Pass):
             try:
                 plans = loaded(text)
             except ValueError as error:
-                raise PassError(op, f"{PLANS}: {error}") from None
+                raise PassError(op, f"wave.manual cannot be read: {error}") from None
             del op.attributes[PLANS]
             for plan in plans:
                 self._apply(KernelInfo.of(kernel), plan)

@@ -345,7 +345,7 @@ EMPTY = (
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[{}]", "wave.manual: not the text of a schedule by hand: KeyError"),
+        ("[{}]", "wave.manual cannot be read: not the text of a schedule by hand: KeyError"),
         (EMPTY, "the loop 'k' cannot be scheduled: 'wave.debug_log' cannot be moved; take it out of the schedule"),
     ],
     ids=["text", "op"],

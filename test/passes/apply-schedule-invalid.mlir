@@ -8,7 +8,7 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
 // -----
 
 module attributes {wave.form = "lane", wave.target = "gfx942"} {
-  // expected-error@+1 {{wave.manual: not the text of a schedule by hand: KeyError('stages')}}
+  // expected-error@+1 {{wave.manual cannot be read: not the text of a schedule by hand: KeyError('stages')}}
   wave.kernel @text(%a: !wave.memory<[M], f32, global>) symbols {M = 64} dynamic []
       constraints [#wave.hardware<threads_per_wave = 64>] attributes {wave.manual = "[{}]"} {
     wave.return

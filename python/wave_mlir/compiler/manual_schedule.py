@@ -156,9 +156,10 @@ class _ByHand:
         if op not in self._steps:
             if op.name in ("wave.mma", "wave.scaled_mma"):
                 before = op.opview.acc.owner
-                inner = not isinstance(before, ir.Block) and before.operation.block == op.block
-                chained = inner and before.operation.name == op.name
-                self._steps[op] = 1 + (self._step(before.operation) or 0) if chained else 0
+                self._steps[op] = 0
+                if not isinstance(before, ir.Block) and before.operation.block == op.block:
+                    last = before.operation
+                    self._steps[op] = 1 + (self._step(last) or 0) if last.name == op.name else 0
             else:
                 users = [use.owner.operation for r in op.results for use in r.uses]
                 found = [self._step(u) for u in users if u.block == op.block and u.name != "wave.yield"]
