@@ -70,12 +70,9 @@ def _cast(name: str, fragment: Fragment) -> str:
 def _part(name: str, fragment: Fragment, index: int, count: int) -> tuple[str, str, str]:
     """(text, value, type) of the elements that instruction `index` of `count` uses; a single one is a scalar."""
     size = fragment.elements // count
-    if fragment.elements == 1:
-        return (
-            f"\n      %{name}_s = vector.extract %{name}[0] : {fragment.dtype} from {_vector(fragment)}",
-            f"%{name}_s",
-            (fragment.dtype),
-        )
+    if size == 1:
+        text = f"\n      %{name}_s{index} = vector.extract %{name}[{index}] : {fragment.dtype} from {_vector(fragment)}"
+        return text, f"%{name}_s{index}", fragment.dtype
     if count == 1:
         return "", f"%{name}", _vector(fragment)
     where = f"{{offsets = [{index * size}], sizes = [{size}], strides = [1]}}"

@@ -12,7 +12,7 @@ from mlir import ir
 from wave_mlir.dialect import Expr, Facts, MemoryType, prove
 
 from .kernel_info import KernelInfo
-from .lane_access import COORDINATES, element_bits, names_of
+from .lane_access import COORDINATES, bytes_of_masked_read, element_bits, names_of
 from .shared_values import SharedValues
 
 _LANES = ("lane", "wave.x", "wave.y", "wave.z")
@@ -81,6 +81,9 @@ class Overlap:
         return self._bytes[key]
 
     def _addressed(self, op: ir.Operation, memory: ir.Value) -> _Bytes | None:
+        offset = _place_of(memory) or 0
+        if (whole := bytes_of_masked_read(op, memory, self.info)) is not None:
+            return _Bytes(Expr.constant(offset), whole, Expr.constant(1))
         kind = MemoryType(memory.type)
         bits = element_bits(kind.element_type)
         copy = op.name == "wave.gather_to_shared"
@@ -93,7 +96,6 @@ class Overlap:
             elements = ir.IntegerAttr(op.attributes["elements"]).value
             if not isinstance(memory.owner, ir.Block):
                 elements, start = elements * self.info.wave_size, start.subs({"lane": 0})
-        offset = _place_of(memory) or 0
         start = self.values.canonical(op, self.info.resolve(start, names) * bits)
         size = -(-(elements * bits) // 8) if bits % 8 == 0 else (elements * bits + 14) // 8
         mask = Expr.constant(1)

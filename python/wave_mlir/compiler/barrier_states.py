@@ -322,6 +322,8 @@ class _Tracer:
         elif op.opview.mask is not None:
             active = self._mask(op.opview.mask, values, lanes)
         touched = 0
+        if kind == "read" and not active.all():  # the others read at the buffer's start
+            first, active = np.where(active, first, 0), np.ones_like(active)
         for element in first[active].tolist():
             start = self.starts[memory] * 8 + element * bits
             touched |= (1 << (start + count * bits + 7) // 8) - (1 << start // 8)

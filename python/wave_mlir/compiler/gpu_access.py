@@ -167,8 +167,8 @@ def _place(function: GpuFunction, op: ir.Operation, memory: ir.Value) -> tuple[i
 
 
 def lower_read(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.read → vector.load. A masked lane reads elsewhere (see `_spare`) and drops what it got: no branch, where
-    there is such a place."""
+    """wave.read → vector.load. A masked lane reads at offset 0 and drops what it got: no branch, where the memory has
+    as many elements there as are read. (Barriers are placed for that too: a masked read of LDS may be anywhere.)"""
     memory = memory_of(op)
     with op.location, ir.InsertionPoint(op):
         result = op.results[0]
@@ -180,8 +180,9 @@ def lower_read(function: GpuFunction, op: ir.Operation) -> None:
             memory, offset, alignment = _place(function, op, memory)
             if condition is None:
                 value = _load(op, kind, memory, offset, alignment)
-            elif (spare := _spare(function, op, memory, kind.shape[0])) is not None:
-                offset = arith.SelectOp(condition, offset, function.emitter.emit_number(spare, op, {})).result
+            elif _holds(function, op, memory, kind.shape[0]):
+                zero = function.emitter.emit(Expr.constant(0), op)
+                offset = arith.SelectOp(condition, offset, zero).result
                 value = _load(op, kind, memory, offset, alignment)
                 value = arith.SelectOp(condition, value, zero_vector(kind)).result
             else:
@@ -242,26 +243,6 @@ def _never(op: ir.Operation) -> bool:
     if mask is None or not isinstance(mask.owner, ir.OpView | ir.Operation):
         return False
     return mask.owner.operation.name == "wave.mask" and mask.owner.operation.opview.expr.constant_value == 0
-
-
-def _spare(function: GpuFunction, op: ir.Operation, memory: ir.Value, count: int) -> Expr | None:
-    """Where masked lanes of a read may read instead, or None.
-
-    In global memory that is offset 0, if there are so many elements. In LDS it is where the wave's lane 0 reads, if
-    that one surely reads: barriers were placed for what lanes read that are not masked, so that at offset 0 there may
-    be bytes that another wave is writing.
-    """
-    if isinstance(memory, ir.BlockArgument):
-        return Expr.constant(0) if _holds(function, op, memory, count) else None
-    mask = op.opview.mask.owner
-    if symbol_operands(op) or not isinstance(mask, ir.OpView | ir.Operation) or mask.operation.name != "wave.mask":
-        return None
-    if symbol_operands(mask.operation):
-        return None
-    first = {"lane": 0, "el": 0}
-    if prove(function.info.resolve(mask.operation.opview.expr).subs(first).ne(0), function.info.facts) is not True:
-        return None
-    return linear_index(function, memory, [function.info.resolve(e).subs(first) for e in op.opview.index])
 
 
 def _holds(function: GpuFunction, op: ir.Operation, memory: ir.Value, count: int) -> bool:

@@ -142,6 +142,20 @@ def is_shared(op: ir.Operation) -> bool:
     return MemoryType(memory_of(op).type).space == "shared"
 
 
+def bytes_of_masked_read(op: ir.Operation, memory: ir.Value, info: KernelInfo) -> int | None:
+    """The size in bytes of the LDS buffer that a masked read reads, None for other accesses.
+
+    Lanes without the mask read too, and drop what they got: where, is up to the lowering, but it is in the buffer.
+    """
+    if op.name != "wave.read" or op.opview.mask is None or isinstance(memory.owner, ir.Block):
+        return None
+    kind = MemoryType(memory.type)
+    extents = [info.resolve(e).constant_value for e in kind.shape]
+    strides = [s.constant_value for s in info.strides_of(memory)]
+    elements = 1 + sum((e - 1) * s for e, s in zip(extents, strides, strict=True) if e is not None and s is not None)
+    return -(-elements * element_bits(kind.element_type) // 8)
+
+
 def starts_anywhere(memory: MemoryType) -> bool:
     """Whether a memory may start at any element: one with a run-time stride, which is for views. Others are aligned."""
     return any(s is None for s in memory.strides or ())

@@ -105,7 +105,7 @@ def test_waves_of_one_simd_share_its_vector_unit() -> None:
         ("v_rcp_iflag_f32 v1, v2", 16),
         ("v_sqrt_f64 v[2:3], v[4:5]", 16),
         ("v_pk_fma_f32 v[2:3], v[4:5], v[6:7], v[8:9]", 4),
-        ("v_mul_lo_u32 v1, v2, v3", 4),
+        ("v_mul_lo_u32 v1, v2, v3", 16),
     ],
 )
 def test_vector_rates(line: str, clocks: int) -> None:

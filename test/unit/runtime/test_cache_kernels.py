@@ -37,7 +37,7 @@ class Counts:
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
     """How often a kernel was traced, and a module lowered."""
     found = Counts()
-    trace, lower = WaveKernel.trace, driver._lower
+    trace, lower = WaveKernel.trace_with_logs, driver._lower
 
     def counted_trace(*args, **kwargs):
         found.traces += 1
@@ -47,7 +47,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
         found.compilations += 1
         return lower(*args, **kwargs)
 
-    monkeypatch.setattr(WaveKernel, "trace", counted_trace)
+    monkeypatch.setattr(WaveKernel, "trace_with_logs", counted_trace)
     monkeypatch.setattr(driver, "_lower", counted_lower)
     return found
 
