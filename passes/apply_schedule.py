@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from mlir import ir
 from wave_mlir.compiler.diagnostics import PassError
+from wave_mlir.compiler.directives import PLANS, LoopPlan, loaded
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import REST
 from wave_mlir.compiler.lds import aligned
 from wave_mlir.compiler.loop_problem import CannotSchedule, LoopProblem
 from wave_mlir.compiler.loop_schedule import annotate, loops, spare_lds
-from wave_mlir.compiler.manual_schedule import PLANS, place_of, schedule_by_hand, tags_of
+from wave_mlir.compiler.manual_schedule import place_of, schedule_by_hand, tags_of
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, option, register_pass
 from wave_mlir.compiler.tile_ir import kernels
-from wave_mlir.scheduling.directives import LoopPlan, loaded
 
 
 @register_pass("wave-apply-schedule", requires="lane", establishes="lane")

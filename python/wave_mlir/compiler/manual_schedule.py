@@ -10,20 +10,15 @@ from collections.abc import Iterator
 
 from mlir import ir
 
+from wave_mlir.compiler.directives import TAGGED, Inserted, Interleaved, Item, LoopPlan, Nodes, Position
 from wave_mlir.dialect import wave as ops
 from wave_mlir.scheduling import Schedule, Slot
 from wave_mlir.scheduling.bounds import resource_bound
-from wave_mlir.scheduling.directives import Inserted, Interleaved, Item, LoopPlan, Nodes, Position
 
 from .diagnostics import PassError
 from .loop_costs import is_free
 from .loop_problem import LoopProblem
 from .loop_slots import FIRST
-
-PLANS = "wave.manual"
-"""On a kernel: the text of its schedule by hand."""
-TAGGED = "wave.tag:"
-"""How the names of locations begin that say an op's tag."""
 
 _TYPES = {
     "lds_read": "Read",

@@ -10,7 +10,7 @@
 
     wave_compile(options, kernel, two_stages)
 
-The function runs once, on names of sets of ops; what it says becomes `wave_mlir.scheduling.directives`, which
+The function runs once, on names of sets of ops; what it says becomes `wave_mlir.compiler.directives`, which
 wave-apply-schedule applies. Errors are CompileErrors at the user's line.
 """
 
@@ -24,10 +24,9 @@ from typing import overload
 
 from mlir import ir
 
-from wave_mlir.compiler.manual_schedule import PLANS, TAGGED
+from wave_mlir.compiler.directives import PLANS, TAGGED, Inserted, Interleaved, Item, LoopPlan, Nodes, dumped
 from wave_mlir.lang.global_symbols import SPACES
 from wave_mlir.lang.types import AddressSpace
-from wave_mlir.scheduling.directives import Inserted, Interleaved, Item, LoopPlan, Nodes, dumped
 
 from . import source
 

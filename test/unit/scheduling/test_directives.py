@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from wave_mlir.scheduling.directives import Inserted, Interleaved, LoopPlan, Nodes, dumped, loaded
+from wave_mlir.compiler.directives import Inserted, Interleaved, LoopPlan, Nodes, dumped, loaded
 
 AT = ("gemm.py", 7, 3)
 

@@ -18,6 +18,12 @@ Position = tuple[str, int, int]
 Step = tuple[str | int | bool, ...]
 
 
+PLANS = "wave.manual"
+"""On a kernel: the text of its schedule by hand."""
+TAGGED = "wave.tag:"
+"""How the names of locations begin that say an op's tag."""
+
+
 @dataclass(frozen=True)
 class Nodes:
     """The ops that pass all steps, one after the other:
