@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mlir import ir
 from wave_mlir.compiler.direct_swizzle import exchange
 from wave_mlir.compiler.kernel_info import KernelInfo
-from wave_mlir.compiler.lane_access import index_of
+from wave_mlir.compiler.lane_access import in_lds, index_of
 from wave_mlir.compiler.lds import allocations, buffers
 from wave_mlir.compiler.lds_swizzle import Buffer, RowLayout, buffer_of, choose, row_of
 from wave_mlir.compiler.pass_registry import Pass, register_pass
@@ -48,7 +48,8 @@ class SwizzleShared(Pass):
 class _Chooser:
     def __init__(self, info: KernelInfo, kernel: ir.Operation) -> None:
         self.info = info
-        self.found = [b for b in (buffer_of(info, op) for op in allocations(kernel) if _is_shared(op)) if b is not None]
+        shared = [op for op in allocations(kernel) if in_lds(op.results[0])]
+        self.found = [b for op in shared if (b := buffer_of(info, op)) is not None]
         self.spare = info.target.lds_bytes - sum(b.bytes + 15 for b in buffers(kernel, info))
         self._moved: dict[tuple[RowLayout, Expr, Expr, Expr, int], tuple[Expr, Expr]] = {}
 
@@ -96,7 +97,3 @@ class _Chooser:
         result.set_type(MemoryType.get(memory.shape, memory.element_type, "shared", strides))
         rows = (size - buffer.columns * size // (buffer.columns + pad)) * buffer.element_bytes
         self.spare -= rows
-
-
-def _is_shared(op: ir.Operation) -> bool:
-    return MemoryType(op.results[0].type).space == "shared"

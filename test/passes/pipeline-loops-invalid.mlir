@@ -300,3 +300,24 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Two copies of a buffer that is read before the tile writes it: what is read is the tile's before.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    // expected-note@+1 {{the buffer}}
+    %l = wave.allocate {wave.copies = 2 : i64} : !wave.memory<[64], f32, shared>
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 1 : i64, unroll = 1 : i64}} {
+      // expected-error@+1 {{this op reads a buffer that tiles take turns with, and not all that its tile writes there stands before it: it needs what another tile wrote; take wave.copies off the buffer}}
+      %y = wave.read %l index [63 - lane] {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[64], f32, shared> -> f32
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 1 : i64}} : !wave.memory<[512], f32, global> -> f32
+      wave.write %x, %l index [lane] {wave.slot = {stage = 0 : i64, order = 2 : i64}} : f32, !wave.memory<[64], f32, shared>
+      wave.yield %y : f32
+    }
+    wave.return
+  }
+}

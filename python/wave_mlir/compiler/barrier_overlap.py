@@ -12,7 +12,8 @@ from mlir import ir
 from wave_mlir.dialect import Expr, Facts, MemoryType, prove
 
 from .kernel_info import KernelInfo
-from .lane_access import COORDINATES, bytes_of_masked_read, element_bits, names_of
+from .lane_access import COORDINATES, element_bits, names_of
+from .lds import read_by_masked_lanes
 from .shared_values import SharedValues
 
 _LANES = ("lane", "wave.x", "wave.y", "wave.z")
@@ -82,8 +83,8 @@ class Overlap:
 
     def _addressed(self, op: ir.Operation, memory: ir.Value) -> _Bytes | None:
         offset = _place_of(memory) or 0
-        if (whole := bytes_of_masked_read(op, memory, self.info)) is not None:
-            return _Bytes(Expr.constant(offset), whole, Expr.constant(1))
+        if (buffer := read_by_masked_lanes(op, memory, self.info)) is not None:
+            return _Bytes(Expr.constant(offset), buffer.bytes, Expr.constant(1))
         kind = MemoryType(memory.type)
         bits = element_bits(kind.element_type)
         copy = op.name == "wave.gather_to_shared"

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from wave_mlir.dialect import MemoryType
-
 from .direct_copies import COPY
+from .lane_access import in_lds
 
 State = dict[int, int]
 """Copies that may be in flight (their numbers) and the least number of copies issued after them."""
@@ -90,7 +89,7 @@ def _buffer(op: ir.Operation) -> ir.Value | None:
     """The LDS buffer that an op accesses."""
     if op.name == COPY:
         return op.opview.target
-    if op.name in _ACCESSES and MemoryType(op.opview.memory.type).space == "shared":
+    if op.name in _ACCESSES and in_lds(op.opview.memory):
         return op.opview.memory
     return None
 

@@ -21,6 +21,7 @@ from .kernel_info import KernelInfo
 from .lane_access import (
     element_bits,
     index_of,
+    is_shared,
     linear_of,
     make_mask,
     mask_expr,
@@ -181,7 +182,7 @@ def _between(first: ir.Operation, last: ir.Operation) -> list[ir.Operation]:
 def _is_harmless(op: ir.Operation) -> bool:
     """Whether a load may be made after this op as well."""
     if op.name == "wave.write":
-        return MemoryType(memory_of(op).type).space == "shared"
+        return is_shared(op)
     return op.name not in _CHANGES and not len(op.regions)
 
 

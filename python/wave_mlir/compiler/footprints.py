@@ -20,7 +20,8 @@ from mlir import ir
 from wave_mlir.dialect import Expr, MemoryType, prove
 
 from .kernel_info import KernelInfo
-from .lane_access import COORDINATES, bytes_of_masked_read, element_bits
+from .lane_access import COORDINATES, element_bits
+from .lds import read_by_masked_lanes
 from .shared_values import SharedValues
 
 HARDWARE = frozenset(("lane", "wave.x", "wave.y", "wave.z"))
@@ -110,9 +111,8 @@ class Footprints:
 
         An LDS buffer that has its offset is counted from the start of LDS, another memory from its own.
         """
-        if (whole := bytes_of_masked_read(op, memory, self.info)) is not None:
-            at = memory.owner.operation.attributes
-            return Place(Expr.constant(ir.IntegerAttr(at["offset"]).value if "offset" in at else 0), whole, ())
+        if (buffer := read_by_masked_lanes(op, memory, self.info)) is not None:
+            return Place(Expr.constant(buffer.offset or 0), buffer.bytes, ())
         found = self._extent(op, memory)
         if found is None:
             return None

@@ -137,23 +137,21 @@ def element_bits(element: ir.Type) -> int:
     return 8 if element.width == 1 else element.width
 
 
+def in_lds(memory: ir.Value) -> bool:
+    """Whether a memory is in LDS."""
+    return MemoryType(memory.type).space == "shared"
+
+
 def is_shared(op: ir.Operation) -> bool:
     """Whether an access is to LDS."""
-    return MemoryType(memory_of(op).type).space == "shared"
+    return in_lds(memory_of(op))
 
 
-def bytes_of_masked_read(op: ir.Operation, memory: ir.Value, info: KernelInfo) -> int | None:
-    """The size in bytes of the LDS buffer that a masked read reads, None for other accesses.
-
-    Lanes without the mask read too, and drop what they got: where, is up to the lowering, but it is in the buffer.
-    """
-    if op.name != "wave.read" or op.opview.mask is None or isinstance(memory.owner, ir.Block):
-        return None
-    kind = MemoryType(memory.type)
-    extents = [info.resolve(e).constant_value for e in kind.shape]
-    strides = [s.constant_value for s in info.strides_of(memory)]
-    elements = 1 + sum((e - 1) * s for e, s in zip(extents, strides, strict=True) if e is not None and s is not None)
-    return -(-elements * element_bits(kind.element_type) // 8)
+def same_tile(a: ir.Operation, b: ir.Operation) -> bool:
+    """Whether two accesses are copies of one tile op: these never touch the same element in one trip."""
+    if "wave.provenance" not in a.attributes or "wave.provenance" not in b.attributes:
+        return False
+    return a.attributes["wave.provenance"]["op"] == b.attributes["wave.provenance"]["op"]
 
 
 def starts_anywhere(memory: MemoryType) -> bool:

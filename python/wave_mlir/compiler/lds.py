@@ -55,6 +55,16 @@ def buffer_of(op: ir.Operation, info: KernelInfo) -> Buffer:
     return Buffer(op, -(-size // 8), offset)
 
 
+def read_by_masked_lanes(op: ir.Operation, memory: ir.Value, info: KernelInfo) -> Buffer | None:
+    """The LDS buffer that a masked read reads, None for other accesses.
+
+    Lanes without the mask read too, and drop what they got: where, is up to the lowering, but it is in the buffer.
+    """
+    if op.name != "wave.read" or op.opview.mask is None or isinstance(memory.owner, ir.Block):
+        return None
+    return buffer_of(memory.owner.operation, info)
+
+
 def buffers(kernel: ir.Operation, info: KernelInfo) -> list[Buffer]:
     """The LDS buffers of a kernel in program order."""
     return [buffer_of(op, info) for op in allocations(kernel)]

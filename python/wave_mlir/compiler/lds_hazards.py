@@ -16,6 +16,7 @@ from mlir import ir
 
 from .footprints import SAME_TRIP, Footprints, Later, Meeting, Place
 from .kernel_info import KernelInfo
+from .lane_access import same_tile
 from .shared_values import SharedValues
 from .uniform import Uniform
 
@@ -389,13 +390,6 @@ def accesses_of(op: ir.Operation) -> tuple[tuple[ir.Value, ...], tuple[ir.Value,
     found = touches(op)
     reads, writes = ([t.memory for t in found if (t.kind == "read") == read] for read in (True, False))
     return tuple(reads), tuple(writes)
-
-
-def same_tile(a: ir.Operation, b: ir.Operation) -> bool:
-    """Whether two accesses are copies of one tile op: these never touch the same element in one trip."""
-    if "wave.provenance" not in a.attributes or "wave.provenance" not in b.attributes:
-        return False
-    return a.attributes["wave.provenance"]["op"] == b.attributes["wave.provenance"]["op"]
 
 
 _TOUCHES: dict[str, Callable[[ir.Operation], list[Touch]]] = {

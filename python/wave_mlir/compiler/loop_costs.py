@@ -14,7 +14,7 @@ from wave_mlir.dialect import MemoryType
 from wave_mlir.scheduling import Operation, Resource, Use
 
 from .kernel_info import KernelInfo
-from .lane_access import memory_of, stored_of
+from .lane_access import is_shared, stored_of
 from .lds_hazards import MEETINGS
 from .targets import Target
 from .targets.rates import TRANSCENDENTAL, TURN
@@ -72,11 +72,6 @@ def is_free(op: ir.Operation) -> bool:
     return op.name in FREE or (
         op.name.startswith(_MATHS) and not any(isinstance(r.type, ir.VectorType) for r in op.results)
     )
-
-
-def is_shared(memory: ir.Value) -> bool:
-    """Whether a memory is in LDS."""
-    return MemoryType(memory.type).space == "shared"
 
 
 class Costs:
@@ -139,7 +134,7 @@ class Costs:
 
     def _read(self, op: ir.Operation, name: str) -> Operation:
         vector = op.results[0].type
-        if op.name == "wave.read" and is_shared(memory_of(op)):
+        if op.name == "wave.read" and is_shared(op):
             return Operation(
                 name, "lds_read", self.target.latencies.lds, self._lds_use("read", vector), registers(vector)
             )
@@ -147,14 +142,14 @@ class Costs:
 
     def _write(self, op: ir.Operation, name: str) -> Operation:
         vector = stored_of(op).type
-        if op.name == "wave.write" and is_shared(memory_of(op)):
+        if op.name == "wave.write" and is_shared(op):
             return Operation(name, "lds_write", self.target.latencies.lds // 2, self._lds_use("write", vector))
         return Operation(name, "global_store", TURN, self._memory_use(vector))
 
     def _atomic(self, op: ir.Operation, name: str) -> Operation:
         vector = stored_of(op).type
         held = registers(op.results[0].type) if len(op.results) else 0
-        if is_shared(memory_of(op)):
+        if is_shared(op):
             return Operation(name, "lds_atomic", self.target.latencies.lds, self._lds_use("write", vector), held)
         return Operation(name, "global_atomic", self.target.latencies.memory, self._memory_use(vector), held)
 

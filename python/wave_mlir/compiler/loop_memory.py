@@ -17,8 +17,8 @@ from wave_mlir.scheduling import (
     Operation,
 )
 
-from .lane_access import names_of, symbol_values_of
-from .lds_hazards import accesses_of, same_tile
+from .lane_access import names_of, same_tile, symbol_values_of
+from .lds_hazards import accesses_of
 
 _GLOBAL_READS = ("wave.read", "wave.buffer_load")
 _GLOBAL_WRITES = ("wave.write", "wave.buffer_store", "wave.atomic")

@@ -16,9 +16,8 @@ from math import lcm
 
 from mlir import ir
 
-from wave_mlir.dialect import MemoryType
-
 from .diagnostics import PassError
+from .lane_access import in_lds, same_tile
 from .tile_ir import body_of, walk
 
 PIPELINE = "wave.pipeline"
@@ -178,14 +177,20 @@ class Schedule:
         return Slot(last.stage, last.order, last.before + 1 + number)
 
     def _read_copies(self) -> None:
-        found = {a.memory: None for op in self.body.operations for a in accesses(op.operation) if a.shared}
-        for memory in found:
+        found: dict[ir.Value, list[Access]] = {}
+        for view in self.body.operations:
+            for access in accesses(view.operation):
+                if access.shared:
+                    found.setdefault(access.memory, []).append(access)
+        for memory, used in found.items():
             attributes = memory.owner.attributes
             if COPIES not in attributes:
                 continue
             count = ir.IntegerAttr(attributes[COPIES]).value
             if count < 1:
                 raise PassError(memory.owner, f"the buffer has {count} copies; it has at least 1")
+            if count > 1:
+                _check_turns(memory, used)
             self.copies[memory] = count
         self.unroll = lcm(self.unroll, *self.copies.values())
 
@@ -239,6 +244,18 @@ class Schedule:
                     yield Dependence(a.op, b.op, 0, "accesses the same memory")
                 elif a.shared:
                     yield Dependence(a.op, b.op, distance, _reuse(a, distance))
+
+
+def _check_turns(memory: ir.Value, used: list[Access]) -> None:
+    """What a tile reads of a buffer that tiles take turns with has to be what the same tile wrote."""
+    first = next((n for n, a in enumerate(used) if not a.writes or a.op.name == "wave.atomic"), len(used))
+    if first < len(used) and (first == 0 or any(a.writes for a in used[first:])):
+        error = PassError(
+            used[first].op,
+            "this op reads a buffer that tiles take turns with, and not all that its tile writes there stands before "
+            "it: it needs what another tile wrote; take wave.copies off the buffer",
+        )
+        raise error.note(memory.owner, "the buffer")
 
 
 def _reuse(access: Access, distance: int) -> str:
@@ -328,10 +345,10 @@ def accesses(op: ir.Operation) -> Iterator[Access]:
         return
     if op.name in _READS:
         memory = op.operands[0]
-        yield Access(op, memory, "is_volatile" in op.attributes, _is_shared(memory))
+        yield Access(op, memory, "is_volatile" in op.attributes, in_lds(memory))
     elif op.name in _WRITES or op.name == "wave.atomic":
         memory = op.operands[1]
-        yield Access(op, memory, True, _is_shared(memory))
+        yield Access(op, memory, True, in_lds(memory))
     elif op.name == "wave.gather_to_shared":
         yield Access(op, op.opview.source, False, False)
         yield Access(op, op.opview.target, True, True)
@@ -339,12 +356,3 @@ def accesses(op: ir.Operation) -> Iterator[Access]:
         raise PassError(op, f"{op.name} cannot be in a loop that is pipelined; take wave.pipeline off the loop")
 
 
-def _is_shared(memory: ir.Value) -> bool:
-    return MemoryType(memory.type).space == "shared" and not isinstance(memory.owner, ir.Block)
-
-
-def same_tile(a: ir.Operation, b: ir.Operation) -> bool:
-    """Whether two accesses are copies of one tile op: these never touch the same element in one trip."""
-    if "wave.provenance" not in a.attributes or "wave.provenance" not in b.attributes:
-        return False
-    return a.attributes["wave.provenance"]["op"] == b.attributes["wave.provenance"]["op"]

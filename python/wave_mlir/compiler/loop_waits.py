@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from wave_mlir.dialect import MemoryType
-
+from .lane_access import in_lds
 from .targets import Target, TargetError
 from .tile_ir import walk
 
@@ -113,7 +112,7 @@ def _counted(op: ir.Operation) -> str | None:
     if op.name not in _COUNTED:
         return None
     memory = op.operands[0 if op.name in ("wave.read", "wave.buffer_load") else 1]
-    return "ds" if MemoryType(memory.type).space == "shared" else "load"
+    return "ds" if in_lds(memory) else "load"
 
 
 class _Sources:
