@@ -9,6 +9,8 @@ PIP = $(PY) -m pip --disable-pip-version-check --no-input --retries 10 --timeout
 # Unpacking takes one core's time: what the build needs and the rest, which has no package in common, are installed
 # side by side. Compiling all of the packages' Python takes longer than unpacking them; what is imported is compiled then.
 PIP_PACKAGES = $(PIP) --no-compile
+# So Python has to keep what it compiles, or each process would compile all packages anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 # What the extension is built from; sources in Python are used in place.
 BUILD_INPUTS = pyproject.toml CMakeLists.txt $(shell find dialect machine -type f)

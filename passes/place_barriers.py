@@ -100,7 +100,8 @@ class _Placer:
                     "can stand between: not every wave may come there",
                     [(producer.location, "the other access")],
                 )
-                consumer.attributes[UNORDERED] = ir.UnitAttr.get()
+                for op in (producer, consumer):
+                    op.attributes[UNORDERED] = ir.UnitAttr.get()
             else:
                 found.append(interval)
         return found

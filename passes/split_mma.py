@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import vector
+from wave_mlir.compiler.buffer_split import in_loop
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, PassError, register_pass
 from wave_mlir.compiler.targets import MmaKind, Target, TargetError
-from wave_mlir.compiler.tile_ir import ancestors, body_of, kernels, walk
+from wave_mlir.compiler.tile_ir import body_of, kernels, walk
 
 
 @register_pass("wave-split-mma", requires="lane", establishes="lane")
@@ -39,12 +40,8 @@ class SplitMma(Pass):
         for kernel in kernels(module):
             target = KernelInfo.of(kernel).target
             for op in list(walk(body_of(kernel))):
-                if op.name == "wave.mma" and "kind" in op.attributes and _in_loop(op):
+                if op.name == "wave.mma" and "kind" in op.attributes and in_loop(op):
                     _split(target, op)
-
-
-def _in_loop(op: ir.Operation) -> bool:
-    return any(parent.name == "wave.iterate" for parent in ancestors(op))
 
 
 def _split(target: Target, op: ir.Operation) -> None:

@@ -9,11 +9,15 @@ from dataclasses import replace
 import gemm_cases
 import numpy as np
 import pytest
+import wave_mlir.lang as tkl
+import wave_mlir.wave as tkw
 from gemm_cases import GemmCase
 from wave_mlir import sim
 from wave_mlir.compiler import driver
 from wave_mlir.compiler.driver import Compiled
+from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE as GLOBAL
 from wave_mlir.passes.pipelines import PipelineOptions
+from wave_mlir.wave.compile import WaveCompileOptions, wave_compile
 
 DIRECT = PipelineOptions(global_to_shared=True)
 ASSUME = "".join(f"#wave.assume<{p}>, " for p in ("K lt 65536", "N lt 65536", "K mod 16 eq 0", "N mod 4 eq 0"))
@@ -103,3 +107,25 @@ def test_missing_waits_are_found() -> None:
     with pytest.raises(sim.SimError) as error:
         sim.run(driver.compile_module(without).module, [a, b, c])
     assert error.value.kind == "async"
+
+
+@pytest.mark.parametrize("target", ["gfx942", "gfx950"])
+def test_split_barrier(target: str) -> None:
+    """The signal waits for the copies of its wave; the read is of what the other wave copied."""
+    m, row = tkl.sym.M, tkw.IndexMapping.iterator(0)
+    other = tkw.IndexMapping(1, inputs={m: (row + 64) % 128}, outputs={m: row})
+
+    @tkw.wave([tkw.WorkgroupConstraint(m, 128, 0), tkw.WaveConstraint(m, 64), tkw.HardwareConstraint(64)])
+    def exchange(a: tkl.Memory[m, GLOBAL, tkl.f32], c: tkl.Memory[m, GLOBAL, tkl.f32]):
+        buffer = tkw.allocate((m,), (m,), tkl.f32)
+        tkw.gather_to_shared(a, buffer)
+        tkw.shared_memory_barrier_signal()
+        tkw.shared_memory_barrier_wait()
+        tkw.write(tkw.read(buffer, mapping=other), c)
+
+    a = np.arange(128, dtype=np.float32)
+    compiled = wave_compile(WaveCompileOptions(subs={m: 128}, target=target), exchange)
+    for run in (compiled, compiled.run_isa):
+        c = np.zeros_like(a)
+        run(a, c)
+        np.testing.assert_array_equal(c, np.roll(a, 64))

@@ -687,3 +687,49 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Lanes without the mask read somewhere in the buffer too. In a conditional that one wave enters they are that wave's
+// lanes: no barrier. Otherwise the buffer is another wave's as well, though the rows of the mask are not.
+// CHECK-LABEL: @masked_in_one_wave(
+// CHECK-NOT:   wave.shared_memory_barrier
+// CHECK:       wave.wave_fence
+// CHECK-NOT:   wave.shared_memory_barrier
+// CHECK:       wave.return
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @masked_in_one_wave(%a: !wave.memory<[128], f32, global>, %c: !wave.memory<[128], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate : !wave.memory<[64], f32, shared>
+    wave.conditional [wave.x lt 1] {
+      %x = wave.read %a index [lane] : !wave.memory<[128], f32, global> -> vector<1xf32>
+      wave.write %x, %l index [lane] : vector<1xf32>, !wave.memory<[64], f32, shared>
+      %m = wave.mask [lane lt 32] : vector<1xi1>
+      %y = wave.read %l mask %m index [63 - lane] : !wave.memory<[64], f32, shared> -> vector<1xf32>
+      wave.write %y, %c index [lane] : vector<1xf32>, !wave.memory<[128], f32, global>
+      wave.yield
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @masked_rows(
+// CHECK:       wave.write
+// CHECK:       wave.shared_memory_barrier
+// CHECK-NEXT:  wave.read
+// CHECK-NOT:   barrier
+// CHECK:       wave.return
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @masked_rows(%a: !wave.memory<[128], f32, global>, %c: !wave.memory<[128], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate : !wave.memory<[128], f32, shared>
+    %x = wave.read %a index [wave.x * 64 + lane] : !wave.memory<[128], f32, global> -> vector<1xf32>
+    wave.write %x, %l index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, shared>
+    %m = wave.mask [lane lt 32] : vector<1xi1>
+    %y = wave.read %l mask %m index [wave.x * 64 + 63 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    wave.write %y, %c index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, global>
+    wave.return
+  }
+}

@@ -140,3 +140,39 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[1024], f32, global>) symbols {M = 64}
+      constraints [#wave.workgroup<M, 64, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate offset 0 : !wave.memory<[1024], f32, shared>
+    // expected-error@+1 {{a lane copies 64 bits, and gfx942 has direct copies to LDS of 32 bits; copy through registers}}
+    wave.gather_to_shared %a [lane] to %l [0] elements 2 {wave.base = #wave.expr<0>, wave.offset = #wave.expr<lane>} : !wave.memory<[1024], f32, global>, !wave.memory<[1024], f32, shared>
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "scheduled", wave.target = "gfx1201"} {
+  wave.kernel @k(%a: !wave.memory<[1024], f32, global>) symbols {M = 32}
+      constraints [#wave.workgroup<M, 32, x>, #wave.wave<M, 32>, #wave.hardware<threads_per_wave = 32>] {
+    %l = wave.allocate offset 0 : !wave.memory<[1024], f32, shared>
+    // expected-error@+1 {{a lane copies 32 bits, and gfx1201 has direct copies to LDS of no bits; copy through registers}}
+    wave.gather_to_shared %a [lane] to %l [0] elements 1 {wave.base = #wave.expr<0>, wave.offset = #wave.expr<lane>} : !wave.memory<[1024], f32, global>, !wave.memory<[1024], f32, shared>
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "scheduled", wave.target = "gfx950"} {
+  wave.kernel @k(%a: !wave.memory<[1024], f32, global>) symbols {M = 64}
+      constraints [#wave.workgroup<M, 64, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate offset 0 : !wave.memory<[1024], f32, shared>
+    // expected-error@+1 {{the copy has no buffer address; run wave-gather-to-shared before wave-to-gpu}}
+    wave.gather_to_shared %a [lane] to %l [0] elements 1 : !wave.memory<[1024], f32, global>, !wave.memory<[1024], f32, shared>
+    wave.return
+  }
+}

@@ -265,3 +265,18 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Accesses of global memory that no barrier can separate are both marked; one mark hides nothing.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @k(%c: !wave.memory<[128], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant dense<0.0> : vector<1xf32>
+    // expected-note@+1 {{the earlier access}}
+    wave.write %z, %c index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, global>
+    // expected-error@+1 {{run wave-place-barriers}}
+    %x = wave.read %c index [127 - wave.x * 64 - lane] {wave.unordered} : !wave.memory<[128], f32, global> -> vector<1xf32>
+    wave.return
+  }
+}

@@ -84,7 +84,7 @@ class Overlap:
     def _addressed(self, op: ir.Operation, memory: ir.Value) -> _Bytes | None:
         offset = _place_of(memory) or 0
         if (buffer := read_by_masked_lanes(op, memory, self.info)) is not None:
-            return _Bytes(Expr.constant(offset), buffer.bytes, Expr.constant(1))
+            return _Bytes(Expr.constant(offset), buffer.bytes, _mask(self.values.conditionals(op)))
         kind = MemoryType(memory.type)
         bits = element_bits(kind.element_type)
         copy = op.name == "wave.gather_to_shared"
@@ -99,10 +99,7 @@ class Overlap:
                 elements, start = elements * self.info.wave_size, start.subs({"lane": 0})
         start = self.values.canonical(op, self.info.resolve(start, names) * bits)
         size = -(-(elements * bits) // 8) if bits % 8 == 0 else (elements * bits + 14) // 8
-        mask = Expr.constant(1)
-        for condition in self.values.predicates(op):
-            if not any(s not in _LANES for s in condition.symbols):
-                mask = Expr.and_(mask, condition)
+        mask = _mask(self.values.predicates(op))
         along: tuple[tuple[Expr, int], ...] = ()
         index = op.attributes.get(COORDINATES, op.attributes.get("index"))
         if isinstance(memory.owner, ir.Block) and index is not None:
@@ -185,6 +182,15 @@ class Overlap:
 
 Wave = tuple[int, ...]
 """Ids of a wave."""
+
+
+def _mask(conditions: list[Expr]) -> Expr:
+    """Where all conditions hold; those over more than lane and wave ids are left out."""
+    mask = Expr.constant(1)
+    for condition in conditions:
+        if all(s in _LANES for s in condition.symbols):
+            mask = Expr.and_(mask, condition)
+    return mask
 
 
 def _place_of(memory: ir.Value) -> int | None:

@@ -2,9 +2,10 @@
 
 Forward through the program goes what may be *pending*: accesses a wave may have made since the last barrier, each with
 the loops that have gone on since. Another wave may be anywhere between the same barriers, so an access must meet no
-pending one, of which one writes, in any byte. Loops are run until nothing more becomes pending. It shares no code with
-the placing of barriers but the names of values: bytes are compared in tables of who touches what, or asked of `prove`
-lane by lane. `barrier_states` does the same for small programs by trying every order of the waves.
+pending one, of which one writes, in any byte. Loops are run until nothing more becomes pending. It shares with the
+placing of barriers the names of values, the conditions under which an op runs, and which buffer masked lanes read;
+bytes are compared in tables of its own, of who touches what, or asked of `prove` lane by lane. `barrier_states` does
+the same for small programs by trying every order of the waves.
 """
 
 from __future__ import annotations
@@ -134,7 +135,8 @@ class _Proof:
         return [a for a in _accesses(op) if not _is_argument(a[0]) or a[0] in self.written]
 
     def _check(self, earlier: Pending, op: ir.Operation, memory: ir.Value) -> None:
-        if _is_argument(memory) and (UNORDERED in op.attributes or _parts_of_one(earlier, op)):
+        warned = all(UNORDERED in one.attributes for one in (earlier.op, op))
+        if _is_argument(memory) and (warned or _parts_of_one(earlier, op)):
             return
         who = self.overlap.of(earlier.op, earlier.memory, op, memory, earlier.since)
         if earlier.copying and who is not Who.NOBODY:

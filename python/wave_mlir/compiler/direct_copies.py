@@ -188,4 +188,5 @@ def _is_harmless(op: ir.Operation) -> bool:
 
 def all_lanes(op: ir.Operation) -> bool:
     """Whether the conditionals around an op are entered by all lanes alike."""
-    return all(Uniform().condition(p) for p in ancestors(op) if p.name == "wave.conditional")
+    same = Uniform()
+    return all(same.condition(p) for p in ancestors(op) if p.name == "wave.conditional")

@@ -74,6 +74,7 @@ class _Agreement:
         self.info, self.group = info, group
         self.facts = info.facts.extended({_HIGH: (0, info.wave_size // group - 1), _LOW: (0, group - 1)}, {}, [])
         self._known: dict[ir.Value, bool] = {}
+        self._same = Uniform()
 
     def of(self, value: ir.Value) -> bool:
         if value not in self._known:
@@ -82,12 +83,12 @@ class _Agreement:
 
     def _prove(self, value: ir.Value) -> bool:
         if isinstance(value.owner, ir.Block):
-            return Uniform().value(value)
+            return self._same.value(value)
         op = value.owner.operation
         if op.name.startswith(("arith.", "vector.")):
             return all(self.of(v) for v in op.operands)
         if op.name not in ("wave.read", "wave.buffer_load", "wave.mask", "wave.apply_expr", "wave.scalar"):
-            return Uniform().value(value)
+            return self._same.value(value)
         exprs = [Expr(op.attributes[n]) for n in ("expr", "base", "offset") if n in op.attributes]
         exprs += [Expr(e) for e in op.attributes["index"]] if "index" in op.attributes else []
         values = [v for v in op.operands if not isinstance(v.type, MemoryType)]

@@ -112,7 +112,7 @@ class Footprints:
         An LDS buffer that has its offset is counted from the start of LDS, another memory from its own.
         """
         if (buffer := read_by_masked_lanes(op, memory, self.info)) is not None:
-            return Place(Expr.constant(buffer.offset or 0), buffer.bytes, ())
+            return Place(Expr.constant(buffer.offset or 0), buffer.bytes, self._masks(self.values.conditionals(op)))
         found = self._extent(op, memory)
         if found is None:
             return None
@@ -130,7 +130,8 @@ class Footprints:
         if not HARDWARE.issuperset(start.symbols):
             start = start.simplify(self.values.facts)
         coordinates = self._coordinates(op, width) if isinstance(owner, ir.Block) else ()
-        return Place(start, size, self._masks(op), op.name == "wave.gather_to_shared", coordinates)
+        masks = self._masks(self.values.predicates(op))
+        return Place(start, size, masks, op.name == "wave.gather_to_shared", coordinates)
 
     def _coordinates(self, op: ir.Operation, width: int) -> tuple[tuple[Expr, int], ...]:
         name = "index" if "index" in op.attributes else COORDINATES
@@ -171,8 +172,8 @@ class Footprints:
         linear = Expr.sum(*terms) if terms else Expr.constant(0)
         return None if "el" in linear.symbols else linear
 
-    def _masks(self, op: ir.Operation) -> tuple[Expr, ...]:
-        found = [self.info.resolve(e) for e in self.values.predicates(op)]
+    def _masks(self, conditions: list[Expr]) -> tuple[Expr, ...]:
+        found = [self.info.resolve(e) for e in conditions]
         return tuple(e for e in found if HARDWARE.issuperset(e.symbols))
 
     def meet(self, a: Place | None, b: Place | None, when: Later) -> Meeting:

@@ -42,11 +42,15 @@ def _barrier(function: GpuFunction, op: ir.Operation, waits: bool) -> None:
             amdgpu.MemoryCounterWaitOp(load=0)
         amdgpu.LDSBarrierOp()
         return
-    left = ir.IntegerAttr(op.attributes[OUTSTANDING]).value if OUTSTANDING in op.attributes else 0
-    rocdl.SWaitcntOp(waitcnt(left, 0) if waits else waitcnt(lgkm=0))
+    rocdl.SWaitcntOp(waitcnt(_outstanding(op), 0) if waits else waitcnt(lgkm=0))
     _fence(_RELEASE)
     rocdl.SBarrierOp()
     _fence(_ACQUIRE)
+
+
+def _outstanding(op: ir.Operation) -> int:
+    """How many of the last direct copies may stay in flight at a wait."""
+    return ir.IntegerAttr(op.attributes[OUTSTANDING]).value if OUTSTANDING in op.attributes else 0
 
 
 def _fence(ordering: int) -> None:
@@ -61,21 +65,22 @@ def lower_workgroup_barrier(function: GpuFunction, op: ir.Operation) -> None:
 
 
 def lower_barrier_signal(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.barrier_signal → nothing: the wait is a whole barrier, which is right wherever a split one is."""
+    """wave.barrier_signal → the wait for direct copies that it asks for, if any: the barrier's wait is a whole barrier,
+    which is right wherever a split one is."""
+    with op.location, ir.InsertionPoint(op):
+        if "wait_async" in op.attributes:
+            if function.copies:
+                rocdl.SWaitcntOp(waitcnt(_outstanding(op)))
+            else:
+                amdgpu.MemoryCounterWaitOp(load=0)
     op.erase()
 
 
 def lower_barrier_wait(function: GpuFunction, op: ir.Operation) -> None:
     """wave.barrier_wait → a barrier as of `lower_barrier`."""
     with op.location, ir.InsertionPoint(op):
-        _barrier(function, op, "wait_async" in op.attributes or _copies_asynchronously(op))
+        _barrier(function, op, "wait_async" in op.attributes)
     op.erase()
-
-
-def _copies_asynchronously(op: ir.Operation) -> bool:
-    """Whether some signal of the block says that asynchronous copies are to be waited for."""
-    signals = (v.operation for v in op.block.operations if v.operation.name == "wave.barrier_signal")
-    return any("wait_async" in s.attributes for s in signals)
 
 
 def lower_scheduling_barrier(function: GpuFunction, op: ir.Operation) -> None:

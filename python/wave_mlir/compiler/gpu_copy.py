@@ -13,6 +13,7 @@ from mlir.dialects import arith, llvm, memref, rocdl
 from wave_mlir.dialect import Expr
 
 from .buffer_split import SCALAR_OFFSET
+from .diagnostics import PassError
 from .direct_copies import BASE, COPY, OFFSET
 from .gpu_access import index_operands, linear_index
 from .gpu_buffer import element_bytes, integer, lane_offset, mark_range, pointer_type, policy, resource, scalar_offset
@@ -28,6 +29,7 @@ __all__ = ["COPY", "lower_copy"]
 
 def lower_copy(function: GpuFunction, op: ir.Operation) -> None:
     """wave.gather_to_shared → rocdl.raw.ptr.buffer.load.lds. Raises PassError at one that has no buffer address."""
+    _check(function, op)
     with op.location, ir.InsertionPoint(op):
         bound, resolve = bound_names(op), function.info.resolve
         source, target = op.opview.source, op.opview.target
@@ -53,9 +55,18 @@ def lower_copy(function: GpuFunction, op: ir.Operation) -> None:
     op.erase()
 
 
-def _place(
-    function: GpuFunction, op: ir.Operation, target: ir.Value, offset: Expr, size: int
-) -> tuple[ir.Value, int]:
+def _check(function: GpuFunction, op: ir.Operation) -> None:
+    if BASE not in op.attributes or OFFSET not in op.attributes:
+        raise PassError(op, "the copy has no buffer address; run wave-gather-to-shared before wave-to-gpu")
+    target = function.info.target
+    bits = ir.IntegerAttr(op.attributes["elements"]).value * element_bytes(op.opview.source) * 8
+    if bits not in target.direct_to_lds_bits:
+        widths = ", ".join(map(str, target.direct_to_lds_bits)) or "no"
+        raise PassError(op, f"a lane copies {bits} bits, and {target.name} has direct copies to LDS of {widths} bits; "
+                            "copy through registers")  # fmt: skip
+
+
+def _place(function: GpuFunction, op: ir.Operation, target: ir.Value, offset: Expr, size: int) -> tuple[ir.Value, int]:
     """(the pointer to LDS without the immediate, the immediate); `offset`: the lane's source in bytes."""
     bound = bound_names(op)
     facts = function.info.facts

@@ -11,6 +11,7 @@ from wave_mlir.dialect import MemoryType
 from .diagnostics import PassError
 from .kernel_info import KernelInfo
 from .lane_access import element_bits
+from .tile_ir import body_of, walk
 
 ALIGNMENT = 16  # bytes: what the widest LDS access needs
 
@@ -26,19 +27,7 @@ class Buffer:
 
 def allocations(kernel: ir.Operation) -> list[ir.Operation]:
     """Every `wave.allocate` of a kernel in program order."""
-    found: list[ir.Operation] = []
-
-    def visit(block: ir.Block) -> None:
-        for view in block.operations:
-            op = view.operation
-            if op.name == "wave.allocate":
-                found.append(op)
-            for region in op.regions:
-                for inner in region.blocks:
-                    visit(inner)
-
-    visit(kernel.regions[0].blocks[0])
-    return found
+    return [op for op in walk(body_of(kernel)) if op.name == "wave.allocate"]
 
 
 def buffer_of(op: ir.Operation, info: KernelInfo) -> Buffer:

@@ -109,6 +109,7 @@ class Program:
     _serving: dict[frozenset[Region], int] = field(default_factory=dict)
     _optional: dict[frozenset[Region], int] = field(default_factory=dict)
     _uniform: dict[int, bool] = field(default_factory=dict)
+    _same: Uniform = field(default_factory=Uniform)
     _places: dict[tuple[int, ir.Value], Place | None] = field(default_factory=dict)
     _suspects: dict[ir.Value, int] = field(default_factory=dict)
     _whole: dict[ir.Value, bool] = field(default_factory=dict)
@@ -158,14 +159,13 @@ class Program:
         """The conditional or loop around a node that is decided by a lane's or wave's own number, if there is one."""
         return next((self.nodes[p] for p in node.parents if self._differs(self.nodes[p].op)), None)
 
-    @staticmethod
-    def _differs(op: ir.Operation) -> bool:
-        return Uniform().differs(op) if op.name == "wave.conditional" else Uniform().trips_differ(op)
+    def _differs(self, op: ir.Operation) -> bool:
+        return self._same.differs(op) if op.name == "wave.conditional" else self._same.trips_differ(op)
 
     def _all_enter(self, around: Node) -> bool:
         if around.number not in self._uniform:
             conditional = around.op.name == "wave.conditional"
-            enter = Uniform().condition(around.op) if conditional else not self._differs(around.op)
+            enter = self._same.condition(around.op) if conditional else not self._differs(around.op)
             self._uniform[around.number] = enter
         return self._uniform[around.number]
 

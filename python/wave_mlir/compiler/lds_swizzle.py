@@ -7,6 +7,7 @@ buffer, and is applied to all accesses alike.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -144,7 +145,8 @@ def candidates(info: KernelInfo, buffer: Buffer, spare_bytes: int) -> list[RowLa
         found += [RowLayout(chunk, phases, rows, fold=fold) for rows in (1, 2, 4)]
     found += [replace(layout, mixed=True) for layout in found if layout.phases > 2 and layout.rows == 1]
     if buffer.copies:
-        return [layout for layout in found if _may_exchange(info, buffer, layout)]
+        exchanges = functools.cache(lambda stretch: _may_exchange(info, buffer, stretch))
+        return [layout for layout in found if layout.phases == 1 or exchanges(layout.phases * layout.chunk)]
     rows = int(np.prod(buffer.extents[:-1]))
     if rows * chunk * buffer.element_bytes <= spare_bytes:
         found.append(RowLayout(chunk, pad=chunk))
@@ -162,11 +164,8 @@ def _folds(info: KernelInfo, buffer: Buffer, chunk: int) -> list[tuple[int, int]
     return found
 
 
-def _may_exchange(info: KernelInfo, buffer: Buffer, layout: RowLayout) -> bool:
-    """Whether the lanes of each copy can exchange their chunks among themselves."""
-    if layout.phases == 1:
-        return True
-    stretch = layout.phases * layout.chunk
+def _may_exchange(info: KernelInfo, buffer: Buffer, stretch: int) -> bool:
+    """Whether the lanes of each copy can exchange their chunks among those of `stretch` elements."""
     return buffer.span > 0 and buffer.span % stretch == 0 and all(values_agree(info, c, stretch) for c in buffer.copies)
 
 

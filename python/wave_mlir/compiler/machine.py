@@ -42,11 +42,6 @@ def _target_machine(triple: str, cpu: str):
     return found.create_target_machine(cpu=cpu, features=FEATURES, opt=OPTIMIZATION_LEVEL, reloc="pic")
 
 
-def llvm_version() -> tuple[int, ...]:
-    """Version of the LLVM that makes the code (part of a cache key)."""
-    return tuple(_llvm().llvm_version_info)
-
-
 class MachineModule:
     """A parsed, verified and optimised LLVM module of one target."""
 

@@ -18,6 +18,7 @@ from mlir.dialects.builtin import ModuleOp
 from . import abi, targets
 from .diagnostics import CompileWarning, Diagnostic, location_text
 from .register_pressure import budget, registers_of
+from .tile_ir import walk
 
 _MMA = ("amdgpu.mfma", "amdgpu.scaled_mfma", "amdgpu.wmma")
 _LOADS = ("vector.load", "memref.load", "vector.maskedload", "rocdl.raw.ptr.buffer.load")
@@ -58,7 +59,7 @@ class Costs:
             for argument in block.arguments:
                 kind = "accumulators" if _is_accumulator(argument) else "carried"
                 costs._add(kind, loop.location, registers_of(argument.type))
-        inside = list(_walk(block))
+        inside = list(walk(block))
         costs.matrix = sum(op.name in _MMA for op in inside)
         costs._add_values(inside, {r for op in inside for r in op.results})
         return costs
@@ -183,21 +184,13 @@ def agpr_moves(isa: str) -> dict[str, int]:
 
 
 def _loops(function: ir.Operation) -> Iterator[ir.Operation]:
-    return (op for op in _walk(function.regions[0].blocks[0]) if op.name in ("scf.for", "scf.while"))
+    return (op for op in walk(function.regions[0].blocks[0]) if op.name in ("scf.for", "scf.while"))
 
 
 def _matrix_ops(loop: ir.Operation) -> tuple[int, int]:
     """Matrix operations of a loop's own body; of equals the one with more operations."""
     own = list(loop.regions[0].blocks[0].operations)
     return sum(op.operation.name in _MMA for op in own), len(own)
-
-
-def _walk(block: ir.Block) -> Iterator[ir.Operation]:
-    for view in block.operations:
-        yield view.operation
-        for region in view.operation.regions:
-            for inner in region:
-                yield from _walk(inner)
 
 
 def _is_accumulator(argument: ir.BlockArgument) -> bool:

@@ -93,6 +93,11 @@ class SharedValues:
         mask = op.opview.mask if op.name != "wave.gather_to_shared" else None
         if mask is not None:
             self._conjuncts(mask, found)
+        return found + self.conditionals(op)
+
+    def conditionals(self, op: ir.Operation) -> list[Expr]:
+        """Conditions of the conditionals around an op, without which it is not executed."""
+        found: list[Expr] = []
         inner, parent = op, op.parent
         while parent is not None and parent.operation.name != "wave.kernel":
             around = parent.operation

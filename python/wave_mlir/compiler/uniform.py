@@ -21,6 +21,7 @@ class Uniform:
 
     def __init__(self) -> None:
         self._known: dict[ir.Value, bool] = {}
+        self._owned: dict[ir.Value, bool] = {}
 
     def condition(self, op: ir.Operation) -> bool:
         """Whether all lanes of the workgroup agree on the condition of a `wave.conditional`."""
@@ -93,6 +94,11 @@ class Uniform:
         return not self._expressions(op) or any(self._own(v) for v in bound_values(op).values())
 
     def _own(self, value: ir.Value) -> bool:
+        if value not in self._owned:
+            self._owned[value] = self._made_of_own(value)
+        return self._owned[value]
+
+    def _made_of_own(self, value: ir.Value) -> bool:
         if isinstance(value, ir.BlockArgument):
             return False
         op = value.owner.operation

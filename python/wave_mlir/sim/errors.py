@@ -15,16 +15,6 @@ CHECKS: dict[str, str] = {
 }
 """Checks that `run(checks=…)` can switch off, with what each finds."""
 
-ALWAYS: dict[str, str] = {
-    "barrier": "a barrier executed by some lanes of a wave only",
-    "deadlock": "a wave waits at a barrier that others of its workgroup never reach",
-    "unsupported": "an operation or type that the simulator does not model",
-    "arguments": "arguments that do not fit the kernel",
-    "internal": "the simulator itself failed",
-    "limit": "more operations executed than the caller allowed",
-}
-"""Errors that cannot be switched off: without them a run has no meaning."""
-
 _FILE_LINE = re.compile(r'"([^"]*)":(\d+)(?::(\d+))?')
 
 

@@ -82,7 +82,6 @@ class OpInfo:
 class MemoryUse:
     """How a kernel uses memory, found while compiling; decides what must be tracked."""
 
-    writes_global: bool = False
     atomics_global: bool = False
     copies_async: bool = False
     bare_barrier: bool = False  # a barrier that waits for no memory
