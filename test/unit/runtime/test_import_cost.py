@@ -11,9 +11,11 @@ BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "import_time.py"
 
 
 def test_import_and_trace() -> None:
-    """0.2 s of CPU is the target where the base takes about one. On a busy machine it takes some rounds until each of
-    both was once undisturbed. What must not be loaded (torch, LLVM, the simulator, solvers) is checked inside."""
+    """0.2 s of CPU is the target where the base takes about one. On a busy machine it may take some rounds until one is
+    not disturbed. What must not be loaded (torch, LLVM, the simulator, solvers) is checked inside."""
+    seen = []
     for base, ours in runpy.run_path(str(BENCHMARK))["measure"](12):
-        if ours - base < 0.3 * base:
+        seen.append(round(ours / base, 3))
+        if seen[-1] < 0.3:
             return
-    pytest.fail(f"{ours - base:.3f} s of CPU over {base:.3f} s")
+    pytest.fail(f"importing and tracing over importing sympy and MLIR, each round: {seen}")
