@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir import ir
@@ -13,6 +14,7 @@ from wave_mlir.compiler.mma_shape import scales, shape_of
 from wave_mlir.compiler.neutral import GUARD, Number, Outside
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, register_pass
 from wave_mlir.compiler.tile_ir import body_of, bound_values, kernels, walk, with_symbols
+from wave_mlir.compiler.value_parts import ValueParts
 from wave_mlir.dialect import Expr, TileType
 
 
@@ -38,20 +40,29 @@ class GuardDomains(Pass):
     0 on one side does not help when the other is an infinity or NaN that was left there, since 0 * NaN is NaN. Rows and
     columns outside need no select: they only reach results outside, which writes drop.
 
+    The result of `wave.extract_slice` is its operand in a smaller domain, a condition over `at.*`: its elements keep
+    their coordinates. What is computed from it has that domain; combining operations are guarded as above, writes and
+    atomics get a mask, and the op goes away.
+
     Requires placed form and keeps it. The symbols of these ops, which say where their domain ends, are dropped.
     """
 
     def run(self, module: ModuleOp) -> None:
         """Guard the reductions and MMAs of every kernel."""
         for kernel in kernels(module):
-            guard = _Guard(KernelInfo.of(kernel))
+            info = KernelInfo.of(kernel)
+            parts = ValueParts(info)
+            parts.find()
+            guard = _Guard(info, parts)
             for op in list(walk(body_of(kernel))):
                 guard.visit(op)
+            parts.finish()
 
 
 class _Guard:
-    def __init__(self, info: KernelInfo) -> None:
+    def __init__(self, info: KernelInfo, parts: ValueParts) -> None:
         self.info = info
+        self.parts = parts
         self.outside = Outside(info)
         self._done: dict[tuple, ir.Value] = {}
 
@@ -61,8 +72,9 @@ class _Guard:
         if name in ("wave.mma", "wave.scaled_mma"):
             dims = shape_of(op, self.info).contracted
             numbers = (0, 2) if name == "wave.scaled_mma" else (0, 1)
+            part = [e for number in numbers for e in self.parts.along(op.operands[number], dims)]
             for number in numbers:
-                self._guard(op, number, dims, 0)
+                self._guard(op, number, dims, 0, part)
             if name == "wave.scaled_mma":
                 self._scales(op)
         elif name == "wave.reduce":
@@ -85,13 +97,21 @@ class _Guard:
             dims = tuple(d for d in value.type.dims if d not in own)
             self._guard(op, number, dims, 0)
 
-    def _guard(self, op: ir.Operation, number: int, dims: tuple[str, ...], identity: Number | str) -> None:
+    def _guard(
+        self,
+        op: ir.Operation,
+        number: int,
+        dims: tuple[str, ...],
+        identity: Number | str,
+        part: Sequence[Expr] | None = None,
+    ) -> None:
+        """`part`: conditions on the elements that count, where they are not those of the operand alone."""
         value = op.operands[number]
         values = bound_values(op)
         type = value.type
         spec = of_layout(type.layout)
         neutral = _identity(identity, type.element_type)
-        conditions: list[Expr] = []
+        conditions = list(dict.fromkeys(self.parts.along(value, dims) if part is None else part))
         guarded: list[str] = []
         for dim in dims:
             needed = domain(self.info, [dim], list(values))
@@ -136,8 +156,9 @@ class _Guard:
                 "wave.register", [type], [], {"value": _literal(neutral, type.element_type)}, loc=op.location
             )
             dims = ir.ArrayAttr.get([ir.StringAttr.get(d) for d in guarded])
+            guards = {GUARD: dims} if guarded else {}
             select = ir.Operation.create(
-                "wave.select", [type], [mask, value, other.results[0]], {GUARD: dims}, loc=op.location
+                "wave.select", [type], [mask, value, other.results[0]], guards, loc=op.location
             )
         return select.results[0]
 

@@ -112,6 +112,9 @@ class _Splitter:
         predicate = None if mask is None else mask_expr(mask)
         if predicate is not None:
             predicate = self.info.resolve(predicate, names_of(mask.owner.operation))
+            if op.name == "wave.write" and predicate.constant_value == 0:
+                op.erase()
+                return
         memory = MemoryType(memory_of(op).type)
         varying_symbols = _varying_of(op)
         shape = _Shape(linear_of(op, self.info, facts), predicate, width, element_bits(memory.element_type),
@@ -191,6 +194,8 @@ class _Splitter:
             if key in loaded:
                 parts.append(loaded[key])
                 continue
+            if op.name == "wave.write" and predicate is not None and self._at(predicate, at, shape).constant_value == 0:
+                continue  # elements that no lane stores
             mask = self._mask_of(op, predicate, at, size, facts)
             # the values of symbols are the same for all elements of a run
             if op.name != "wave.read":

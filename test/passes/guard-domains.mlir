@@ -125,4 +125,23 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
     wave.write %r#2, %o : !wave.tile<[M, E], f32>, !wave.memory<[M, E], f32, global>
     wave.return
   }
+  // A part of what lanes hold: reductions get their identity outside, the write a mask; the slice itself is gone.
+  // CHECK-LABEL: wave.kernel @part(
+  // CHECK: [[X:%.*]] = wave.read %a
+  // CHECK-NEXT: [[OUTSIDE:%.*]] = wave.mask [at.M mod 4 lt 2] : !wave.tile<[M], i1
+  // CHECK-NEXT: [[LEAST:%.*]] = wave.register 0xFF800000
+  // CHECK-NEXT: [[GUARDED:%.*]] = wave.select [[OUTSIDE]], [[X]], [[LEAST]]
+  // CHECK-NEXT: wave.reduce max [[GUARDED]] along M
+  // CHECK: [[STORED:%.*]] = wave.mask [at.M mod 4 lt 2] : !wave.tile<[M], i1
+  // CHECK-NEXT: wave.write [[X]], %a mask [[STORED]] index [at.M]
+  // CHECK-NEXT: wave.write
+  wave.kernel @part(%a: !wave.memory<[M], f32, global>, %b: !wave.memory<[], f32, global>) symbols {M = 256}
+      constraints [#wave.hardware<threads_per_wave = 64>] {
+    %x = wave.read %a : !wave.memory<[M], f32, global> -> !wave.tile<[M], f32>
+    %s = wave.extract_slice %x offsets [0] sizes [2] strides [1] : !wave.tile<[M], f32> -> !wave.tile<[M], f32>
+    %m = wave.reduce max %s along M : !wave.tile<[M], f32> -> !wave.tile<[], f32>
+    wave.write %s, %a : !wave.tile<[M], f32>, !wave.memory<[M], f32, global>
+    wave.write %m, %b : !wave.tile<[], f32>, !wave.memory<[], f32, global>
+    wave.return
+  }
 }

@@ -128,16 +128,3 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
     wave.return
   }
 }
-
-// -----
-
-// A part of what a lane holds, as a tile.
-module attributes {wave.form = "tile", wave.target = "gfx942"} {
-  wave.kernel @k(%t: !wave.memory<[M], i32, global>) symbols {M = 64}
-      constraints [#wave.hardware<threads_per_wave = 64>] {
-    %i = wave.read %t : !wave.memory<[M], i32, global> -> !wave.tile<[M], i32>
-    // expected-error@+1 {{wave.extract_slice has no layout rule; write the tile to memory and read it in the other shape}}
-    %r = wave.extract_slice %i offsets [0] sizes [1] strides [1] : !wave.tile<[M], i32> -> !wave.tile<[M], i32>
-    wave.return
-  }
-}

@@ -218,6 +218,12 @@ def _mask(op: ir.Operation, tile: TileType, conditions: list[Expr], values: dict
         return ir.Operation.create("wave.and", [type], [old[0], mask], loc=op.location).results[0]
 
 
+def mask_access(op: ir.Operation, conditions: list[Expr]) -> None:
+    """Make a write, atomic or scatter_add in placed form store where these conditions over `at.*` hold too."""
+    mask = _mask(op, op.operands[0].type, conditions, {})
+    with_symbols(op, bound_values(op), None, {_MASK_GROUP[op.name]: [mask]})
+
+
 def make_mask(op: ir.Operation, predicate: Expr, values: dict[str, ir.Value], type: ir.Type) -> ir.Value:
     """A `wave.mask` of the predicate before `op`; `values` has at least the bound symbols it uses."""
     used = {s: values[s] for s in predicate.symbols if s in values}

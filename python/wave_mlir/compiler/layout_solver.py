@@ -25,7 +25,8 @@ from .mma_shape import interleaved_columns, kind_of, operands, scales, shape_of
 from .symbol_scope import dynamic_values
 from .tile_ir import ELEMENTWISE, body_of, bound_values, segments, tile_dims
 
-SAME = ELEMENTWISE | {"wave.compare", "wave.select", "wave.cast", "wave.cumsum", "wave.shuffle", "wave.permute"}
+SAME = ELEMENTWISE | {"wave.compare", "wave.select", "wave.cast", "wave.cumsum", "wave.shuffle", "wave.permute",
+                      "wave.extract_slice"}  # fmt: skip
 """Ops whose tile operands and results have one layout."""
 
 FREE = frozenset({"wave.register", "wave.scalar", "wave.mask", "wave.self_index"})
@@ -292,9 +293,6 @@ class LayoutSolver:
                 "tile sizes with equal products",
             )
 
-    def _unknown(self, op: ir.Operation) -> None:
-        raise PassError(op, f"{op.name} has no layout rule; write the tile to memory and read it in the other shape")
-
     def _iterate(self, op: ir.Operation) -> None:
         body = body_of(op)
         carried = list(body.arguments)[len(body.arguments) - len(op.results) :]
@@ -329,7 +327,7 @@ _RULES: dict[str, Callable[[LayoutSolver, ir.Operation], None]] = {
     "wave.reduce": LayoutSolver._reduce, "wave.topk": LayoutSolver._topk, "wave.broadcast": LayoutSolver._broadcast,
     "wave.register": LayoutSolver._free, "wave.scalar": LayoutSolver._free, "wave.mask": LayoutSolver._free,
     "wave.self_index": LayoutSolver._free, "wave.apply_expr": LayoutSolver._apply,
-    "wave.extract": LayoutSolver._extract, "wave.extract_slice": LayoutSolver._unknown,
+    "wave.extract": LayoutSolver._extract,
     "wave.reshape": LayoutSolver._reshape, "wave.bitcast": LayoutSolver._bitcast,
     "wave.iterate": LayoutSolver._iterate, "wave.conditional": LayoutSolver._conditional,
 }  # fmt: skip

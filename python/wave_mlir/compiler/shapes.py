@@ -12,7 +12,7 @@ from .diagnostics import PassError
 from .tile_ir import ELEMENTWISE, body_of, segments, walk
 
 # Ops all of whose tile operands and results have the same dims.
-_SAME = ELEMENTWISE | {"wave.compare", "wave.select", "wave.cast", "wave.cumsum", "wave.shuffle"}
+_SAME = ELEMENTWISE | {"wave.compare", "wave.select", "wave.cast", "wave.cumsum", "wave.shuffle", "wave.extract_slice"}
 
 
 class ShapeInference:

@@ -287,7 +287,11 @@ def extract(register: Value, offsets: Sequence[ExprLike] | ExprLike) -> Value:
 def extract_slice(
     register: Value, offsets: Sequence[ExprLike], sizes: Sequence[ExprLike], strides: Sequence[ExprLike]
 ) -> Value:
-    """Elements `offset + i * stride`, i below size, of what a lane holds, along each dim."""
+    """Elements `offset + i * stride`, i below size, of what a lane holds, along each dim.
+
+    They keep their places in the tile: a write stores them there and leaves the rest of memory, reductions and MMAs see
+    them alone. Elements of different slices have no place in common and cannot be added.
+    """
     trace = current("extract_slice")
     value = want_value(register, "extract_slice")
     parts = [[trace.expr(e) for e in _listed(p)] for p in (offsets, sizes, strides)]
