@@ -9,9 +9,8 @@ from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.directives import PLANS, LoopPlan, loaded
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import REST
-from wave_mlir.compiler.lds import aligned
 from wave_mlir.compiler.loop_problem import CannotSchedule, LoopProblem
-from wave_mlir.compiler.loop_schedule import annotate, loops, spare_lds
+from wave_mlir.compiler.loop_schedule import annotate, check_room, loops, spare_lds
 from wave_mlir.compiler.manual_schedule import place_of, schedule_by_hand, tags_of
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, option, register_pass
 from wave_mlir.compiler.tile_ir import kernels
@@ -78,11 +77,5 @@ class ApplySchedule(Pass):
         if self.copies < 2:
             return {}
         copies = dict.fromkeys(loop.copyable(), self.copies)
-        more = sum(aligned(loop.sizes[name]) * (count - 1) for name, count in copies.items())
-        if more > loop.spare_bytes:
-            raise PassError(
-                loop.loop,
-                f"{self.copies} copies of the LDS buffers of this loop scheduled by hand take {more} bytes more, and "
-                f"{loop.spare_bytes} are free; ask for fewer copies or use smaller tiles",
-            )
+        check_room(loop, copies)
         return copies

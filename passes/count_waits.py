@@ -8,6 +8,7 @@ from mlir import ir
 from wave_mlir.compiler.copy_waits import left_in_flight
 from wave_mlir.compiler.gpu_barrier import OUTSTANDING
 from wave_mlir.compiler.pass_registry import Pass, register_pass
+from wave_mlir.compiler.tile_ir import kernels
 
 
 @register_pass("wave-count-waits", requires="lane", establishes="lane")
@@ -41,7 +42,6 @@ class CountWaits(Pass):
     def run(self, module: ir.Module) -> None:
         """Count in every kernel of the module."""
         i64 = ir.IntegerType.get_signless(64)
-        for view in module.body.operations:
-            if view.operation.name == "wave.kernel":
-                for op, left in left_in_flight(view.operation):
-                    op.attributes[OUTSTANDING] = ir.IntegerAttr.get(i64, left)
+        for kernel in kernels(module):
+            for op, left in left_in_flight(kernel.operation):
+                op.attributes[OUTSTANDING] = ir.IntegerAttr.get(i64, left)

@@ -9,7 +9,7 @@ from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.loop_pipeline import Numbers, Pipeline, shift
 from wave_mlir.compiler.loop_slots import COPIES, FIRST, PIPELINE, SLOT, Schedule
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, PassError, register_pass
-from wave_mlir.compiler.tile_ir import bound_names, bound_values, kernels, walk
+from wave_mlir.compiler.tile_ir import ancestors, bound_names, bound_values, kernels, walk
 from wave_mlir.compiler.uniform import UNIFORM
 from wave_mlir.dialect import Expr
 
@@ -76,12 +76,13 @@ def _rotating(schedules: list[Schedule]) -> dict[ir.Value, list[ir.Value]]:
 def _copies(buffer: ir.Value, schedules: list[Schedule]) -> list[ir.Value]:
     count = schedules[0].copies[buffer]
     allocate = buffer.owner.operation
+    loops = [schedule.loop for schedule in schedules]
     for use in buffer.uses if count > 1 else ():
-        if _loop_of(use.owner.operation) is None:
+        if not any(around in loops for around in ancestors(use.owner.operation)):
             error = PassError(
                 use.owner.operation,
-                f"this op is in no loop, and tiles take turns with {count} copies of the buffer that it accesses; "
-                "take wave.copies off the buffer",
+                f"this op is in no loop that is pipelined with this buffer, and tiles take turns with {count} copies "
+                "of it; take wave.copies off the buffer",
             )
             raise error.note(allocate, "the buffer")
     del allocate.attributes[COPIES]
@@ -90,13 +91,6 @@ def _copies(buffer: ir.Value, schedules: list[Schedule]) -> list[ir.Value]:
         with allocate.location, ir.InsertionPoint.after(made[-1].owner):
             made.append(allocate.clone().operation.results[0])
     return made
-
-
-def _loop_of(op: ir.Operation) -> ir.Operation | None:
-    parent = op.parent
-    while parent is not None and parent.operation.name != "wave.iterate":
-        parent = parent.operation.parent
-    return None if parent is None else parent.operation
 
 
 def _pipeline(info: KernelInfo, schedule: Schedule, buffers: dict[ir.Value, list[ir.Value]]) -> None:

@@ -10,11 +10,20 @@ from wave_mlir import scheduling
 from wave_mlir.compiler.diagnostics import emit_warning
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import REST
-from wave_mlir.compiler.lds import aligned
 from wave_mlir.compiler.loop_problem import CannotSchedule, LoopProblem
-from wave_mlir.compiler.loop_schedule import annotate, check_by_hand, copies_for, loops, real, solve, spare_lds
+from wave_mlir.compiler.loop_schedule import (
+    annotate,
+    check_by_hand,
+    check_room,
+    copies_for,
+    loops,
+    real,
+    solve,
+    spare_lds,
+)
 from wave_mlir.compiler.loop_schedule import notes as listing
 from wave_mlir.compiler.pass_registry import Pass, PassError, option, register_pass
+from wave_mlir.compiler.tile_ir import body_of, kernels
 from wave_mlir.passes.pipelines import Strategy
 
 
@@ -67,12 +76,11 @@ class Schedule(Pass):
         if self.strategy == "none" and not self.file:
             return
         run = _Run(self, self._given(module))
-        for view in module.body.operations:
-            if view.operation.name == "wave.kernel":
-                info = KernelInfo.of(view)
-                for loop in loops(view.operation.regions[0].blocks[0]):
-                    if REST not in loop.attributes:
-                        run.schedule(info, loop)
+        for kernel in kernels(module):
+            info = KernelInfo.of(kernel)
+            for loop in loops(body_of(kernel)):
+                if REST not in loop.attributes:
+                    run.schedule(info, loop)
         run.finish(module)
 
     def _given(self, module: ir.Module) -> dict[str, scheduling.Schedule]:
@@ -128,26 +136,13 @@ class _Run:
         if strategy == "none":
             return None
         copies = copies_for(loop, strategy, self.options.copies)
-        self._check_room(loop, copies)
+        check_room(loop, copies)
         try:
             return solve(loop, strategy, copies)
         except scheduling.NoSchedule as error:
             notes = [(loop.ops[n].location, "one of these ops") for n in error.operations if n in loop.ops]
             emit_warning(loop.loop, f"this loop is not scheduled: {error}; it runs as it is written", notes[:4])
             return None
-
-    def _check_room(self, loop: LoopProblem, copies: dict[str, int]) -> None:
-        more = sum(aligned(loop.sizes[name]) * (count - 1) for name, count in copies.items())
-        if more <= loop.spare_bytes:
-            return
-        error = PassError(
-            loop.loop,
-            f"{self.options.copies} copies of this loop's LDS buffers take {more} bytes more, and {loop.spare_bytes} "
-            "are free; ask for fewer copies or use smaller tiles",
-        )
-        for name in copies:
-            error.note(loop.buffers[name], f"{loop.sizes[name]} bytes a copy")
-        raise error
 
     def finish(self, module: ir.Module) -> None:
         """Write the text, and say which given schedules had no loop."""

@@ -318,7 +318,7 @@ def test_wrong_arguments_of_wave_compile() -> None:
         tkw.get_node_by_tag("mma")
     with pytest.raises(
         tkw.CompileError,
-        match="16 copies of the LDS buffers of this loop scheduled by hand take 245760 bytes more, and 49152 are free; "
+        match="16 copies of this loop's LDS buffers take 245760 bytes more, and 49152 are free; "
         "ask for fewer copies or use smaller tiles",
     ):
         made(two_stages, multi_buffer_count=16)

@@ -258,7 +258,7 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
       wave.write %x, %l index [lane] {wave.slot = {stage = 0 : i64, order = 1 : i64}} : f32, !wave.memory<[64], f32, shared>
       wave.yield %x : f32
     }
-    // expected-error@+1 {{this op is in no loop, and tiles take turns with 2 copies of the buffer that it accesses; take wave.copies off the buffer}}
+    // expected-error@+1 {{this op is in no loop that is pipelined with this buffer, and tiles take turns with 2 copies of it; take wave.copies off the buffer}}
     %q = wave.read %l index [lane] : !wave.memory<[64], f32, shared> -> f32
     wave.return
   }
@@ -317,6 +317,309 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
       %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 1 : i64}} : !wave.memory<[512], f32, global> -> f32
       wave.write %x, %l index [lane] {wave.slot = {stage = 0 : i64, order = 2 : i64}} : f32, !wave.memory<[64], f32, shared>
       wave.yield %y : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// Two copies of a buffer in which tiles alternate places: a tile reads there what another one wrote.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    // expected-note@+1 {{the buffer}}
+    %l = wave.allocate {wave.copies = 2 : i64} : !wave.memory<[128], f32, shared>
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 2 : i64, unroll = 1 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      // expected-error@+1 {{this op writes a buffer that tiles take turns with, in other places from tile to tile: a tile would find what is left there of another one; take wave.copies off the buffer}}
+      wave.write %x, %l index [iv.K mod 2 * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 1 : i64}} : f32, !wave.memory<[128], f32, shared>
+      %y = wave.read %l index [(iv.K + 1) mod 2 * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 1 : i64, order = 2 : i64}} : !wave.memory<[128], f32, shared> -> f32
+      wave.yield %y : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// The same by a conditional.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    // expected-note@+1 {{the buffer}}
+    %l = wave.allocate {wave.copies = 2 : i64} : !wave.memory<[64], f32, shared>
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 2 : i64, unroll = 1 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      wave.conditional [iv.K lt 4] symbols(iv.K = %k) attributes {wave.slot = {stage = 0 : i64, order = 1 : i64}} {
+        // expected-error@+1 {{in other places from tile to tile}}
+        wave.write %x, %l index [lane] : f32, !wave.memory<[64], f32, shared>
+      }
+      %y = wave.read %l index [lane] {wave.slot = {stage = 1 : i64, order = 2 : i64}} : !wave.memory<[64], f32, shared> -> f32
+      wave.yield %y : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// A volatile read before the write is a read as well.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    // expected-note@+1 {{the buffer}}
+    %l = wave.allocate {wave.copies = 2 : i64} : !wave.memory<[64], f32, shared>
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 1 : i64, unroll = 1 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      // expected-error@+1 {{this op reads a buffer that tiles take turns with, and not all that its tile writes there stands before it}}
+      %y = wave.read %l index [lane] volatile {wave.slot = {stage = 0 : i64, order = 1 : i64}} : !wave.memory<[64], f32, shared> -> f32
+      wave.write %x, %l index [lane] {wave.slot = {stage = 0 : i64, order = 2 : i64}} : f32, !wave.memory<[64], f32, shared>
+      wave.yield %y : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// Volatile reads keep their order.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 2 : i64, unroll = 1 : i64}} {
+      // expected-note@+1 {{this is the other op: the first accesses the same memory}}
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) volatile {wave.slot = {stage = 0 : i64, order = 1 : i64}} : !wave.memory<[512], f32, global> -> f32
+      // expected-error@+1 {{in the same tile that it depends on}}
+      %y = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) volatile {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      wave.yield %y : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// Copies of a buffer that has its place.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    // expected-error@+1 {{the buffer has 2 copies and an offset, which only one of them can have; take one of both off}}
+    %l = wave.allocate offset 0 {wave.copies = 2 : i64} : !wave.memory<[64], f32, shared>
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 2 : i64, unroll = 1 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      wave.write %x, %l index [lane] {wave.slot = {stage = 0 : i64, order = 1 : i64}} : f32, !wave.memory<[64], f32, shared>
+      wave.yield %s : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// Two buffers at one place.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    %l = wave.allocate offset 0 : !wave.memory<[64], f32, shared>
+    %m = wave.allocate offset 0 : !wave.memory<[64], f32, shared>
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 2 : i64, unroll = 1 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      wave.write %x, %l index [lane] {wave.slot = {stage = 0 : i64, order = 1 : i64}} : f32, !wave.memory<[64], f32, shared>
+      // expected-note@+1 {{this is the other op: the first accesses the same memory}}
+      %y = wave.read %l index [63 - lane] {wave.slot = {stage = 0 : i64, order = 4 : i64}} : !wave.memory<[64], f32, shared> -> f32
+      // expected-error@+1 {{in the same tile that it depends on}}
+      wave.write %x, %m index [lane] {wave.slot = {stage = 0 : i64, order = 2 : i64}} : f32, !wave.memory<[64], f32, shared>
+      %v = wave.read %m index [63 - lane] {wave.slot = {stage = 1 : i64, order = 5 : i64}} : !wave.memory<[64], f32, shared> -> f32
+      wave.yield %y : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// A buffer that tiles take turns with, read by a loop without a schedule.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    // expected-note@+1 {{the buffer}}
+    %l = wave.allocate {wave.copies = 2 : i64} : !wave.memory<[64], f32, shared>
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 1 : i64, unroll = 1 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      wave.write %x, %l index [lane] {wave.slot = {stage = 0 : i64, order = 1 : i64}} : f32, !wave.memory<[64], f32, shared>
+      wave.yield %s : f32
+    }
+    %q = wave.iterate M iv(%m) trips(8) iter_args(%s = %z : f32) {
+      // expected-error@+1 {{this op is in no loop that is pipelined with this buffer, and tiles take turns with 2 copies of it}}
+      %y = wave.read %l index [63 - lane]  : !wave.memory<[64], f32, shared> -> f32
+      wave.yield %y : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// Read in the loop around the scheduled one.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    // expected-note@+1 {{the buffer}}
+    %l = wave.allocate {wave.copies = 2 : i64} : !wave.memory<[64], f32, shared>
+    %o = wave.iterate M iv(%m) trips(4) iter_args(%t = %z : f32) {
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 1 : i64, unroll = 1 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      wave.write %x, %l index [lane] {wave.slot = {stage = 0 : i64, order = 1 : i64}} : f32, !wave.memory<[64], f32, shared>
+      wave.yield %s : f32
+    }
+      // expected-error@+1 {{this op is in no loop that is pipelined with this buffer}}
+      %y = wave.read %l index [63 - lane]  : !wave.memory<[64], f32, shared> -> f32
+      wave.yield %y : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// The wait of a split barrier before its signal.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 2 : i64, unroll = 1 : i64}} {
+      // expected-note@+1 {{this is the other op: the first is of the same split barrier, 0}}
+      wave.barrier_signal 0 {wave.slot = {stage = 1 : i64, order = 1 : i64}}
+      // expected-error@+1 {{in the same tile that it depends on}}
+      wave.barrier_wait 0 {wave.slot = {stage = 0 : i64, order = 0 : i64}}
+      wave.yield %s : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// The signal before the wait of the tile before.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 2 : i64, unroll = 1 : i64}} {
+      // expected-error@+1 {{1 tile earlier that it depends on}}
+      wave.barrier_signal 0 {wave.slot = {stage = 0 : i64, order = 0 : i64}}
+      // expected-note@+1 {{this is the other op: the first is of the same split barrier, 0}}
+      wave.barrier_wait 0 {wave.slot = {stage = 1 : i64, order = 1 : i64}}
+      wave.yield %s : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// An op with an effect that is to move behind the prologue.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    // expected-error@+1 {{wave.write cannot move to where the steady loop begins: wave.first is for barriers, waits and priorities; take it off}}
+    wave.write %z, %a index [lane] {wave.first} : f32, !wave.memory<[512], f32, global>
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 2 : i64, unroll = 1 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      wave.yield %x : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// More stages than make sense.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    // expected-error@+1 {{the schedule has 100000000 stages and unroll 1; the most are 64 stages and unroll 1024}}
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 100000000 : i64, unroll = 1 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      wave.yield %x : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// More tiles a trip than make sense.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    // expected-error@+1 {{the schedule has 1 stages and unroll 1025; the most are 64 stages and unroll 1024}}
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 1 : i64, unroll = 1025 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      wave.yield %x : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// Copies that make more tiles a trip than make sense.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    %l = wave.allocate {wave.copies = 1025 : i64} : !wave.memory<[64], f32, shared>
+    // expected-error@+1 {{unroll 2 and the copies of the loop's buffers make 2050 tiles a trip, and 1024 is the most; take numbers with common factors}}
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 1 : i64, unroll = 2 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      wave.write %x, %l index [lane] {wave.slot = {stage = 0 : i64, order = 1 : i64}} : f32, !wave.memory<[64], f32, shared>
+      wave.yield %s : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+// Copies that are no number.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    // expected-error@+1 {{wave.copies is "x"; write a number, N : i64}}
+    %l = wave.allocate {wave.copies = "x"} : !wave.memory<[64], f32, shared>
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 1 : i64, unroll = 1 : i64}} {
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 0 : i64}} : !wave.memory<[512], f32, global> -> f32
+      wave.write %x, %l index [lane] {wave.slot = {stage = 0 : i64, order = 1 : i64}} : f32, !wave.memory<[64], f32, shared>
+      wave.yield %s : f32
     }
     wave.return
   }

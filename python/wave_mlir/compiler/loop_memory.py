@@ -19,6 +19,7 @@ from wave_mlir.scheduling import (
 
 from .lane_access import names_of, same_tile, symbol_values_of
 from .lds_hazards import accesses_of
+from .loop_costs import is_free
 
 _GLOBAL_READS = ("wave.read", "wave.buffer_load")
 _GLOBAL_WRITES = ("wave.write", "wave.buffer_store", "wave.atomic")
@@ -34,6 +35,11 @@ class Access:
     writes: bool
     reads: bool
 
+    @property
+    def volatile(self) -> bool:
+        """Whether it keeps its place among all accesses of its memory, as one that writes does."""
+        return "is_volatile" in self.op.attributes
+
 
 def lds_accesses(body: list[tuple[str, ir.Operation]]) -> dict[ir.Value, list[Access]]:
     """The accesses of each LDS buffer, in program order."""
@@ -48,11 +54,21 @@ def lds_accesses(body: list[tuple[str, ir.Operation]]) -> dict[ir.Value, list[Ac
 
 def kind_of(first: Access, second: Access) -> str | None:
     """How the second access depends on the first; None if it does not."""
+    return data_kind_of(first, second) or (ORDER if first.volatile or second.volatile else None)
+
+
+def data_kind_of(first: Access, second: Access) -> str | None:
+    """How the second access depends on the first by what is in memory: where waves share that, by a barrier."""
     if first.writes and second.reads:
         return READ_AFTER_WRITE
     if first.reads and second.writes:
         return WRITE_AFTER_READ
     return WRITE_AFTER_WRITE if first.writes and second.writes else None
+
+
+def _distance(first: Access, second: Access) -> int:
+    """From which trip on the second needs the first: copies of one tile op meet in later trips only."""
+    return int(first.number >= second.number or same_tile(first.op, second.op))
 
 
 def buffer_dependences(
@@ -62,8 +78,8 @@ def buffer_dependences(
     found = []
     for a in accesses:
         for b in accesses:
-            kind, distance = kind_of(a, b), int(a.number >= b.number)
-            if kind is None or a is b or (not distance and same_tile(a.op, b.op)):
+            kind, distance = kind_of(a, b), _distance(a, b)
+            if kind is None or a is b:
                 continue
             latency = operations[a.name].latency if kind == READ_AFTER_WRITE and several else 0
             found.append(Dependence(a.name, b.name, distance, latency, kind, "LDS", buffer))
@@ -78,15 +94,14 @@ def global_dependences(body: list[tuple[str, ir.Operation]]) -> list[Dependence]
         writes = op.name in _GLOBAL_WRITES and not any(accesses_of(op))
         reads = op.name in _GLOBAL_READS and not any(accesses_of(op)) or (writes and op.name == "wave.atomic")
         if op.name == "wave.gather_to_shared":
-            reads, writes = True, False
+            reads, writes = True, not any(accesses_of(op))
         if reads or writes:
             accesses.append(Access(number, name, op, writes, reads))
     for a in accesses:
         for b in accesses:
             kind = kind_of(a, b)
-            distance = int(a.number >= b.number)
-            if kind is not None and a is not b and not (not distance and same_tile(a.op, b.op)):
-                found.append(Dependence(a.name, b.name, distance, 0, kind, "global memory may overlap"))
+            if kind is not None and a is not b:
+                found.append(Dependence(a.name, b.name, _distance(a, b), 0, kind, "global memory may overlap"))
     return found
 
 
@@ -97,14 +112,34 @@ def may_copy(buffer: ir.Value, loop: ir.Operation, accesses: list[Access], varia
     in every trip: then what a trip reads was written by the same trip.
     """
     body = loop.regions[0].blocks[0]
-    if any(use.owner.operation.block != body for use in buffer.uses):
+    if has_offset(buffer) or any(use.owner.operation.block != body for use in buffer.uses):
         return False
     first = min((a.number for a in accesses if a.reads), default=0)
-    return all(a.number < first and not a.reads and _is_steady(a.op, variant) for a in accesses if a.writes)
+    return all(a.number < first and not a.reads and is_steady(a.op, variant) for a in accesses if a.writes)
 
 
-def _is_steady(op: ir.Operation, variant: set[ir.Value]) -> bool:
-    """Whether a write goes to the same places in every trip: index and mask do not change."""
+def has_offset(buffer: ir.Value) -> bool:
+    """Whether a buffer says its place in LDS, so that it may have bytes in common with others that do."""
+    return "offset" in buffer.owner.operation.attributes
+
+
+def variant_values(loop: ir.Operation) -> set[ir.Value]:
+    """The values of a loop's body that may differ from trip to trip."""
+    block = loop.regions[0].blocks[0]
+    found: set[ir.Value] = set(block.arguments)
+    for view in block.operations:
+        op = view.operation
+        reads = not is_free(op) and op.name.startswith("wave.")
+        if reads or any(v in found for v in op.operands):
+            found.update(op.results)
+    return found
+
+
+def is_steady(op: ir.Operation, variant: set[ir.Value]) -> bool:
+    """Whether a write goes to the same places in every trip: index and mask do not change.
+
+    variant: the values that differ from trip to trip (`variant_values`).
+    """
     mask = op.opview.mask
     if mask is not None and mask in variant:
         return False
@@ -129,7 +164,7 @@ def barrier_points(accesses: Mapping[ir.Value, list[Access]]) -> list[int]:
     points: list[int] = []
     for number, buffer, access in events:
         pending = since.setdefault(buffer, [])
-        if any(kind_of(p, access) and not same_tile(p.op, access.op) for p in pending):
+        if any(data_kind_of(p, access) and not same_tile(p.op, access.op) for p in pending):
             points.append(number)
             since = {buffer: []}
         since.setdefault(buffer, []).append(access)
@@ -152,7 +187,7 @@ class Barriers:
             count = copies.get(self._names[buffer], 1)
             for a in listed:
                 for b in listed:
-                    if kind_of(a, b) is not None and a is not b:
+                    if data_kind_of(a, b) is not None and a is not b:
                         self._pair(a, b, count, operations)
         return list(self._found.values())
 

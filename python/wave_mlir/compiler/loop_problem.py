@@ -18,7 +18,16 @@ from .kernel_info import KernelInfo
 from .lds import buffer_of
 from .lds_hazards import BARRIERS
 from .loop_costs import Costs, is_free, resources
-from .loop_memory import Barriers, buffer_dependences, global_dependences, lds_accesses, may_copy
+from .loop_memory import (
+    Barriers,
+    buffer_dependences,
+    global_dependences,
+    has_offset,
+    lds_accesses,
+    may_copy,
+    variant_values,
+)
+from .tile_ir import bound_names
 
 
 class CannotSchedule(Exception):
@@ -42,7 +51,8 @@ class LoopProblem:
         self.ops = dict(self.body)
         self.operations = {name: self.costs.operation(op, name) for name, op in self.body}
         self._lds = lds_accesses(self.body)
-        self._variant = _variant(loop)
+        self._keep_apart()
+        self._variant = variant_values(loop)
         self.buffers: dict[str, ir.Operation] = {
             f"lds.{i}": memory.owner.operation for i, memory in enumerate(self._lds)
         }
@@ -72,6 +82,13 @@ class LoopProblem:
                 raise CannotSchedule(op, f"'{op.name}' cannot be moved")
             self.body.append((f"{kind}.{counts.setdefault(kind, 0)}", op))
             counts[kind] += 1
+
+    def _keep_apart(self) -> None:
+        """Buffers of a problem are apart; those that say their place in LDS need not be."""
+        placed = [listed[0].op for buffer, listed in self._lds.items() if has_offset(buffer)]
+        if len(placed) > 1:
+            text = f"'{placed[1].name}' may access what another LDS buffer has, as both buffers have an offset"
+            raise CannotSchedule(placed[1], text)
 
     def copyable(self) -> list[str]:
         """The LDS buffers of which each trip may have its own copy."""
@@ -107,10 +124,7 @@ class LoopProblem:
 
     def _attributes(self) -> dict[str, str]:
         """`trips`: how many the loop makes, where that is known."""
-        names = (
-            [a.value for a in self.loop.attributes["symbol_names"]] if "symbol_names" in self.loop.attributes else []
-        )
-        trips = self.info.resolve(Expr(self.loop.attributes["trips"]), names).constant_value
+        trips = self.info.resolve(Expr(self.loop.attributes["trips"]), bound_names(self.loop)).constant_value
         return {} if trips is None else {"trips": str(trips)}
 
     def _values(self) -> Iterator[Dependence]:
@@ -177,14 +191,3 @@ class _Tracer:
 def _axis(loop: ir.Operation) -> str:
     return ir.StringAttr(loop.attributes["axis"]).value
 
-
-def _variant(loop: ir.Operation) -> set[ir.Value]:
-    """The values of the body that may differ from trip to trip."""
-    block = loop.regions[0].blocks[0]
-    found: set[ir.Value] = set(block.arguments)
-    for view in block.operations:
-        op = view.operation
-        reads = not is_free(op) and op.name.startswith("wave.")
-        if reads or any(v in found for v in op.operands):
-            found.update(op.results)
-    return found

@@ -9,6 +9,7 @@ from math import lcm
 from mlir import ir
 
 from wave_mlir.scheduling import (
+    MOST_STAGES,
     NoSchedule,
     Problem,
     Schedule,
@@ -26,13 +27,7 @@ from .diagnostics import PassError, location_text
 from .kernel_info import KernelInfo
 from .lds import aligned, allocations, buffer_of
 from .loop_problem import LoopProblem
-
-PIPELINE = "wave.pipeline"
-"""On a loop: strategy, stages, interval (clocks) and unroll of its schedule."""
-SLOT = "wave.slot"
-"""On an op of such a loop: stage and order."""
-COPIES = "wave.copies"
-"""On an LDS allocation: how many copies the loop's trips take turns with."""
+from .loop_slots import COPIES, PIPELINE, SLOT, copies_of
 
 Solver = Callable[[Problem, Mapping[str, int]], tuple[Problem, Schedule]]
 
@@ -79,8 +74,7 @@ def spare_lds(info: KernelInfo) -> int:
     """Bytes of LDS that a kernel leaves free, its buffers one after the other, with the copies chosen so far."""
     end = 0
     for op in allocations(info.kernel.operation):
-        count = ir.IntegerAttr(op.attributes[COPIES]).value if COPIES in op.attributes else 1
-        end = aligned(end) + aligned(buffer_of(op, info).bytes) * (count - 1) + buffer_of(op, info).bytes
+        end = aligned(end) + aligned(buffer_of(op, info).bytes) * (copies_of(op) - 1) + buffer_of(op, info).bytes
     return max(0, info.target.lds_bytes - end)
 
 
@@ -94,11 +88,27 @@ def copies_for(loop: LoopProblem, strategy: str, wanted: int) -> dict[str, int]:
     return dict.fromkeys(may, 2) if sum(aligned(loop.sizes[n]) for n in may) <= loop.spare_bytes else {}
 
 
+def check_room(loop: LoopProblem, copies: Mapping[str, int]) -> None:
+    """Raise PassError unless LDS has room for so many copies of a loop's buffers."""
+    more = sum(aligned(loop.sizes[name]) * (count - 1) for name, count in copies.items())
+    if more > loop.spare_bytes:
+        error = PassError(
+            loop.loop,
+            f"{max(copies.values())} copies of this loop's LDS buffers take {more} bytes more, and {loop.spare_bytes} "
+            "are free; ask for fewer copies or use smaller tiles",
+        )
+        for name in copies:
+            error.note(loop.buffers[name], f"{loop.sizes[name]} bytes a copy")
+        raise error
+
+
 def solve(loop: LoopProblem, strategy: str, copies: Mapping[str, int]) -> Schedule:
     """The verified schedule of a loop. Raises NoSchedule where the strategy finds none."""
     problem = loop.problem(copies)
     check(problem)
     solved, schedule = SOLVERS[strategy](problem, copies)
+    if schedule.stages > MOST_STAGES:
+        raise NoSchedule(f"it would overlap {schedule.stages} trips, and {MOST_STAGES} is the most; take strategy list")
     verify(solved, schedule, timing=schedule.strategy not in UNTIMED)
     return schedule
 

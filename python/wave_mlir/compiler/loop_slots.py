@@ -11,17 +11,20 @@ are equal and order(v) > order(u).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import lcm
 
 from mlir import ir
 
+from wave_mlir.scheduling import MOST_STAGES, MOST_UNROLL
+
 from .diagnostics import PassError
 from .lane_access import in_lds, same_tile
+from .loop_memory import has_offset, is_steady, variant_values
 from .tile_ir import body_of, walk
 
 PIPELINE = "wave.pipeline"
-"""On a loop: its stages, initiation interval, unroll and strategy; a dictionary."""
+"""On a loop: strategy, stages, interval (clocks) and unroll of its schedule; a dictionary."""
 SLOT = "wave.slot"
 """On an op of a loop's body: its stage and order; a dictionary."""
 COPIES = "wave.copies"
@@ -42,6 +45,7 @@ _PURE_DIALECTS = ("arith", "vector", "math")
 _PURE = ("wave.apply_expr", "wave.scalar", "wave.mask", "wave.shuffle", "wave.mma", "wave.scaled_mma")
 _READS = ("wave.read", "wave.buffer_load")
 _WRITES = ("wave.write", "wave.buffer_store")
+_SPLIT = ("wave.barrier_signal", "wave.barrier_wait")
 _REGIONS = ("wave.conditional", "wave.iterate")
 
 
@@ -61,12 +65,28 @@ class Slot:
 
 @dataclass(frozen=True)
 class Access:
-    """One use of a memory by an op (LDS: by the buffer it is in)."""
+    """One use of a memory by an op of the body: by itself, or by an op `inner` in its regions.
+
+    writes: it writes, or is volatile and keeps its place like one that does. shared: the memory is an LDS buffer of the
+    kernel.
+    """
 
     op: ir.Operation
+    inner: ir.Operation
     memory: ir.Value
     writes: bool
     shared: bool
+
+    @property
+    def reads(self) -> bool:
+        """Whether it finds what was in memory."""
+        return self.inner.name in (*_READS, "wave.atomic")
+
+    def meets(self, other: Access) -> bool:
+        """Whether both may be of the same bytes: of one buffer, of two with a place in LDS, of arguments."""
+        if not (self.shared and other.shared):
+            return self.shared == other.shared
+        return self.memory == other.memory or (has_offset(self.memory) and has_offset(other.memory))
 
 
 @dataclass(frozen=True)
@@ -115,10 +135,14 @@ class Schedule:
             raise PassError(loop, "a loop that ends by a condition cannot be pipelined; take wave.pipeline off it")
         if stages < 1 or unroll < 1:
             raise PassError(loop, f"the schedule has {stages} stages and unroll {unroll}; both are at least 1")
+        if stages > MOST_STAGES or unroll > MOST_UNROLL:
+            text = f"the most are {MOST_STAGES} stages and unroll {MOST_UNROLL}"
+            raise PassError(loop, f"the schedule has {stages} stages and unroll {unroll}; {text}")
         schedule = Schedule(loop, stages, unroll)
         schedule._read_values()
         schedule._read_slots()
         schedule._read_copies()
+        schedule._check_first()
         schedule._check()
         return schedule
 
@@ -183,16 +207,20 @@ class Schedule:
                 if access.shared:
                     found.setdefault(access.memory, []).append(access)
         for memory, used in found.items():
-            attributes = memory.owner.attributes
-            if COPIES not in attributes:
+            if COPIES not in memory.owner.attributes:
                 continue
-            count = ir.IntegerAttr(attributes[COPIES]).value
-            if count < 1:
-                raise PassError(memory.owner, f"the buffer has {count} copies; it has at least 1")
+            count = copies_of(memory.owner.operation)
             if count > 1:
-                _check_turns(memory, used)
+                self._check_turns(memory, used)
             self.copies[memory] = count
-        self.unroll = lcm(self.unroll, *self.copies.values())
+        unroll = lcm(self.unroll, *self.copies.values())
+        if unroll > MOST_UNROLL:
+            raise PassError(
+                self.loop,
+                f"unroll {self.unroll} and the copies of the loop's buffers make {unroll} tiles a trip, and "
+                f"{MOST_UNROLL} is the most; take numbers with common factors",
+            )
+        self.unroll = unroll
 
     # --- verifying -----------------------------------------------------------------------------
     def _check(self) -> None:
@@ -204,10 +232,24 @@ class Schedule:
             if ahead < 0 or (ahead == 0 and b.place <= a.place):
                 raise _broken(dependence, a, b)
 
+    def _check_first(self) -> None:
+        """What moves behind the prologue may be nothing that others depend on."""
+        for view in self.loop.block.operations:
+            op = view.operation
+            if op == self.loop:
+                return
+            if FIRST in op.attributes and op.name not in SYNCHRONISATION:
+                raise PassError(
+                    op,
+                    f"{op.name} cannot move to where the steady loop begins: wave.first is for barriers, waits and "
+                    "priorities; take it off",
+                )
+
     def dependences(self) -> Iterator[Dependence]:
         """All dependences between ops of the body."""
         yield from self._of_values()
         yield from self._of_memory()
+        yield from self._of_barriers()
 
     def _of_values(self) -> Iterator[Dependence]:
         for op in self.slots:
@@ -233,29 +275,42 @@ class Schedule:
         found = [a for view in self.body.operations for a in accesses(view.operation)]
         for i, a in enumerate(found):
             for j, b in enumerate(found):
-                if a.shared != b.shared or not (a.writes or b.writes) or (a.shared and a.memory != b.memory):
-                    continue
-                if a.op == b.op:
+                if a.op == b.op or not (a.writes or b.writes) or not a.meets(b):
                     continue
                 distance = self.copies.get(a.memory, 1)
-                if i > j:
+                if i > j or same_tile(a.op, b.op):  # copies of one tile op meet in other tiles only
                     yield Dependence(a.op, b.op, distance, _reuse(a, distance))
-                elif not (a.shared and same_tile(a.op, b.op)):
+                else:
                     yield Dependence(a.op, b.op, 0, "accesses the same memory")
-                elif a.shared:
-                    yield Dependence(a.op, b.op, distance, _reuse(a, distance))
 
+    def _of_barriers(self) -> Iterator[Dependence]:
+        """Signals and waits of one split barrier take turns."""
+        found = [(op, name) for op in self.slots for name in sorted(_split_barriers(op))]
+        rank = {view.operation: number for number, view in enumerate(self.body.operations)}
+        for a, name in found:
+            for b, other in found:
+                if name == other and a != b:
+                    yield Dependence(a, b, int(rank[a] > rank[b]), f"is of the same split barrier, {name}")
 
-def _check_turns(memory: ir.Value, used: list[Access]) -> None:
-    """What a tile reads of a buffer that tiles take turns with has to be what the same tile wrote."""
-    first = next((n for n, a in enumerate(used) if not a.writes or a.op.name == "wave.atomic"), len(used))
-    if first < len(used) and (first == 0 or any(a.writes for a in used[first:])):
-        error = PassError(
-            used[first].op,
-            "this op reads a buffer that tiles take turns with, and not all that its tile writes there stands before "
-            "it: it needs what another tile wrote; take wave.copies off the buffer",
-        )
-        raise error.note(memory.owner, "the buffer")
+    def _check_turns(self, memory: ir.Value, used: list[Access]) -> None:
+        """What a tile reads of a buffer that tiles take turns with has to be what the same tile wrote."""
+        first = next((n for n, a in enumerate(used) if a.reads), len(used))
+        if first < len(used) and (first == 0 or any(a.inner.name not in _READS for a in used[first:])):
+            error = PassError(
+                used[first].inner,
+                "this op reads a buffer that tiles take turns with, and not all that its tile writes there stands "
+                "before it: it needs what another tile wrote; take wave.copies off the buffer",
+            )
+            raise error.note(memory.owner, "the buffer")
+        variant = variant_values(self.loop)
+        for access in used:
+            if access.writes and not access.reads and (access.inner != access.op or not is_steady(access.op, variant)):
+                error = PassError(
+                    access.inner,
+                    "this op writes a buffer that tiles take turns with, in other places from tile to tile: a tile "
+                    "would find what is left there of another one; take wave.copies off the buffer",
+                )
+                raise error.note(memory.owner, "the buffer")
 
 
 def _reuse(access: Access, distance: int) -> str:
@@ -286,6 +341,22 @@ def _numbers(op: ir.Operation, name: str, keys: tuple[str, ...]) -> list[int]:
             return [ir.IntegerAttr(v).value for v in values]
     wanted = ", ".join(f"{key} = N : i64" for key in keys)
     raise PassError(op, f"{name} has to be a dictionary with {wanted}")
+
+
+def copies_of(allocate: ir.Operation) -> int:
+    """How many copies of an LDS buffer tiles take turns with, from 1 on. Raises PassError where they make no sense."""
+    if COPIES not in allocate.attributes:
+        return 1
+    attribute = allocate.attributes[COPIES]
+    if not isinstance(attribute, ir.IntegerAttr):
+        raise PassError(allocate, f"wave.copies is {attribute}; write a number, N : i64")
+    count = ir.IntegerAttr(attribute).value
+    if count < 1:
+        raise PassError(allocate, f"the buffer has {count} copies; it has at least 1")
+    if count > 1 and "offset" in allocate.attributes:
+        text = f"the buffer has {count} copies and an offset, which only one of them can have; take one of both off"
+        raise PassError(allocate, text)
+    return count
 
 
 def is_pure(op: ir.Operation) -> bool:
@@ -339,20 +410,29 @@ def accesses(op: ir.Operation) -> Iterator[Access]:
                 for inner in walk(block):
                     if inner.name not in _REGIONS and inner.name != "wave.yield":
                         for access in accesses(inner):
-                            yield Access(op, access.memory, access.writes, access.shared)
+                            yield replace(access, op=op)
         return
     if is_pure(op) or op.name in SYNCHRONISATION or op.name in ("wave.yield", "wave.allocate"):
         return
     if op.name in _READS:
         memory = op.operands[0]
-        yield Access(op, memory, "is_volatile" in op.attributes, in_lds(memory))
+        yield Access(op, op, memory, "is_volatile" in op.attributes, _is_buffer(memory))
     elif op.name in _WRITES or op.name == "wave.atomic":
         memory = op.operands[1]
-        yield Access(op, memory, True, in_lds(memory))
+        yield Access(op, op, memory, True, _is_buffer(memory))
     elif op.name == "wave.gather_to_shared":
-        yield Access(op, op.opview.source, False, False)
-        yield Access(op, op.opview.target, True, True)
+        yield Access(op, op, op.opview.source, False, False)
+        yield Access(op, op, op.opview.target, True, _is_buffer(op.opview.target))
     else:
         raise PassError(op, f"{op.name} cannot be in a loop that is pipelined; take wave.pipeline off the loop")
 
 
+def _is_buffer(memory: ir.Value) -> bool:
+    """Whether a memory is an LDS buffer of the kernel; an argument may be anywhere, in LDS as in global memory."""
+    return in_lds(memory) and not isinstance(memory.owner, ir.Block)
+
+
+def _split_barriers(op: ir.Operation) -> set[int]:
+    """The numbers of the split barriers that an op, or one in its regions, signals or waits for."""
+    inner = (one for region in op.regions for block in region.blocks for one in walk(block))
+    return {ir.IntegerAttr(one.attributes["id"]).value for one in (op, *inner) if one.name in _SPLIT}

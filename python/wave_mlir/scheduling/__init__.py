@@ -30,13 +30,15 @@ from .problem import (
 )
 from .product_solver import pipelined, schedule_products
 from .products import Products
-from .schedule import Schedule, Slot
+from .schedule import MOST_STAGES, MOST_UNROLL, Schedule, Slot
 from .staged import attention, four_stage
 from .text import dump, load
 from .verify import verify
 
 __all__ = [
     "KINDS",
+    "MOST_STAGES",
+    "MOST_UNROLL",
     "ORDER",
     "READ_AFTER_WRITE",
     "VALUE",

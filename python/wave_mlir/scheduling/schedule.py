@@ -8,6 +8,10 @@ from functools import cached_property
 
 from .problem import Problem, SchedulingError
 
+MOST_STAGES, MOST_UNROLL = 64, 1024
+"""Limits of a schedule: trips under way at once, each of which is in the code of prologue and epilogue, and trips that
+the emitted loop's body has. What is useful is far below."""
+
 
 @dataclass(frozen=True)
 class Slot:

@@ -16,7 +16,7 @@ from .problem import (
     SchedulingError,
     with_copies,
 )
-from .schedule import Schedule
+from .schedule import MOST_STAGES, MOST_UNROLL, Schedule
 
 Event = tuple[str, int]
 """An operation and the trip it is executed for."""
@@ -46,6 +46,9 @@ def _fail(schedule: Schedule, text: str, dependence: Dependence | None = None, *
 def _check_slots(problem: Problem, schedule: Schedule) -> None:
     if schedule.interval < 1 or schedule.unroll < 1:
         raise _fail(schedule, "the interval and the unroll factor must be 1 or more")
+    if schedule.stages > MOST_STAGES or schedule.unroll > MOST_UNROLL:
+        text = f"{schedule.stages} stages and unroll {schedule.unroll}"
+        raise _fail(schedule, f"{text}; the most are {MOST_STAGES} stages and unroll {MOST_UNROLL}")
     missing = [o.name for o in problem.operations if o.name not in schedule.slots]
     if missing:
         raise _fail(schedule, f"no place for {_names(missing)}; add a line for each", None, *missing)
@@ -113,13 +116,12 @@ def _run(problem: Problem, schedule: Schedule) -> Iterator[Event]:
 
 def _check_order(problem: Problem, schedule: Schedule, events: list[Event]) -> None:
     place = {event: i for i, event in enumerate(events)}
+    trips = range(_trips(problem, schedule))
     for dependence in problem.dependences:
         effective = with_copies(dependence, schedule.copies)
-        for (name, trip), i in place.items():
-            if name != dependence.source:
-                continue
+        for trip in trips:
             other = place.get((dependence.target, trip + effective.distance))
-            if other is not None and other <= i:
+            if other is not None and other <= place[dependence.source, trip]:
                 raise _broken(schedule, effective)
 
 
