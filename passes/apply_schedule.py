@@ -49,9 +49,10 @@ class ApplySchedule(Pass):
             op = kernel.operation
             if PLANS not in op.attributes:
                 continue
-            text = ir.StringAttr(op.attributes[PLANS]).value
+            if not isinstance(op.attributes[PLANS], ir.StringAttr):
+                raise PassError(op, f"wave.manual is {op.attributes[PLANS]}; write the text of a schedule, a string")
             try:
-                plans = loaded(text)
+                plans = loaded(ir.StringAttr(op.attributes[PLANS]).value)
             except ValueError as error:
                 raise PassError(op, f"wave.manual cannot be read: {error}") from None
             del op.attributes[PLANS]

@@ -86,10 +86,13 @@ class Schedule(Pass):
     def _given(self, module: ir.Module) -> dict[str, scheduling.Schedule]:
         """The schedules of the file."""
         try:
-            text = Path(self.file).read_text() if self.file else ""
+            text = Path(self.file).read_text(encoding="utf-8") if self.file else ""
             return {s.name: s for s in scheduling.load(text, self.file)}
         except OSError as error:
             raise PassError(module.operation, f"cannot read the schedules of {self.file}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            text = f"cannot read the schedules of {self.file}: it is no text in UTF-8; give what dump has written"
+            raise PassError(module.operation, text) from None
         except scheduling.SchedulingError as error:
             raise PassError(module.operation, str(error)) from None
 
@@ -153,7 +156,7 @@ class _Run:
             raise PassError(module.operation, text)
         if self.options.dump:
             try:
-                Path(self.options.dump).write_text(scheduling.dump(*self.made, notes=self.notes))
+                Path(self.options.dump).write_text(scheduling.dump(*self.made, notes=self.notes), encoding="utf-8")
             except OSError as error:
                 text = f"cannot write the schedules to {self.options.dump}: {error.strerror}"
                 raise PassError(module.operation, text) from None

@@ -13,6 +13,7 @@ import wave_mlir.compat  # noqa: F401
 import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
 from wave_mlir.compiler import driver
+from wave_mlir.compiler.directives import dumped
 from wave_mlir.compiler.pass_registry import run_passes
 from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE, SHARED_ADDRESS_SPACE
 from wave_mlir.wave.compile import CompiledKernel, WaveCompileOptions, wave_compile
@@ -291,6 +292,21 @@ IN_PYTHON: list[tuple[Callable[[Ops], object], str]] = [
     (lambda ops: tkw.cluster([tkw.SchedulingBarrier([3])]), "ops that may cross it are not in this version"),
     (lambda ops: tkw.insert_after(ops.pipeline().KERNEL, tkw.WorkgroupBarrier()), "right after a steady loop are not"),
     (lambda ops: tkw.insert_after(ops.mma, tkw.WorkgroupBarrier()), "say first what loop is meant"),
+    (lambda ops: tkw.get_node_by_tag(3), "get_node_by_tag: a tag is a text, not 3"),
+    (lambda ops: tkw.get_node_by_tag_and_type("mma", {}), "a type of ops is one of Read, Write"),
+    (lambda ops: tkw.partition_by_address_space(ops.mma, []), "the space is GLOBAL_ADDRESS_SPACE or SHARED"),
+    (lambda ops: tkw.reorder_graph(ops.loop, 3), "reorder_graph: 3 is neither ops of the kernel nor one of Scheduling"),
+    (lambda ops: tkw.pipeline(ops.loop).set_stage(None), "set_stage: None is neither ops of the kernel nor one of"),
+    (lambda ops: tkw.cluster("mma"), "cluster: 'mma' is neither ops of the kernel nor one of"),
+    (lambda ops: tkw.cluster([tkw.SetWavePrio([1])]), r"a priority is 0, 1, 2 or 3, not \[1\]"),
+    (lambda ops: tkw.cluster([tkw.MemoryCounterWait("x")]), "MemoryCounterWait: load = 'x'; give a whole"),
+    (lambda ops: tkw.cluster([tkw.MemoryCounterWait(ds=1 << 64)]), "ds = 18446744073709551616; give a whole number"),
+    (lambda ops: tkw.interleave_operations(ops.mma, 3), "interleave_operations takes ops of the kernel"),
+    (lambda ops: tkw.interleave_operations(ops.mma, [ops.mma], None), r"there are 1 groups, intervals \[None\]"),
+    (lambda ops: tkw.interleave_operations(ops.mma, [ops.mma], [1.5]), r"there are 1 groups, intervals \[1.5\]"),
+    (lambda ops: tkw.interleave_operations(ops.mma, [ops.mma], 1, 0, 3), "start_after_groups is not in this version"),
+    (lambda ops: tkw.cluster(tkw.SetWavePrio(np.zeros(2))), "cluster: it cannot take one of its arguments .ValueError"),
+    (lambda ops: tkw.unroll(ops.loop, 1 << 40), "unroll: the factor is a whole number from 1 on, not 1099511627776"),
     (lambda ops: tkw.unroll(ops.loop, 0), "unroll: the factor is a whole number from 1 on, not 0"),
     (lambda ops: tkw.interleave_operations(ops.mma, [ops.mma], [0]), "each group has an interval from 1 on"),
     (
@@ -305,6 +321,43 @@ def test_wrong_calls(body: Callable[[Ops], object], message: str) -> None:
     with pytest.raises(tkw.CompileError, match=message) as caught:
         made(tkw.wave_schedule()(lambda: body(Ops())))
     assert re.match(r"\S*test_manual_schedule\.py:\d+:\d+: error: ", str(caught.value))
+
+
+def test_one_alone_is_a_list() -> None:
+    """An op, a cluster or a cycle without the list around it."""
+
+    def listed(ops: Ops) -> None:
+        ops.pipeline()
+        raised = tkw.cluster([tkw.SetWavePrio(1)])
+        tkw.reorder_graph(ops.loop, [[ops.loads], [ops.reads], [raised, ops.mma], ops.writes])
+
+    def alone(ops: Ops) -> None:
+        ops.pipeline()
+        order = (part for part in (ops.loads, ops.reads, tkw.cluster(tkw.SetWavePrio(1)), ops.mma, ops.writes))
+        tkw.reorder_graph(ops.loop, tkw.cluster(order))
+
+    def one_stage(ops: Ops) -> None:
+        all_of_them = tkw.cluster([ops.loads, ops.writes, ops.reads, ops.mma])
+        with tkw.pipeline(ops.loop) as pipelined:
+            pipelined.set_stage(all_of_them)
+        tkw.reorder_graph(ops.loop, all_of_them)
+
+    texts = [dumped(WaveSchedule(lambda body=body: body(Ops())).plans()) for body in (listed, alone)]
+    first, second = (re.sub(r'"at": \[[^]]*\]', "", text) for text in texts)
+    assert first == second
+    made(tkw.wave_schedule()(lambda: one_stage(Ops())))
+
+
+def test_the_users_own_mistakes_pass() -> None:
+    with pytest.raises(ZeroDivisionError):
+        made(tkw.wave_schedule()(lambda: 1 // 0))
+
+
+def test_what_is_no_schedule() -> None:
+    with pytest.raises(tkw.CompileError, match="wave_schedule decorates a function that schedules a kernel; 3 is none"):
+        tkw.wave_schedule(3)  # type: ignore[call-overload]
+    with pytest.raises(tkw.CompileError, match=r"has parameters \(ops\), which nobody gives; take them out"):
+        tkw.wave_schedule()(lambda ops, count=3: None)  # type: ignore[misc]
 
 
 def test_wrong_arguments_of_wave_compile() -> None:
@@ -345,7 +398,7 @@ EMPTY = (
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[{}]", "wave.manual cannot be read: not the text of a schedule by hand: KeyError"),
+        ("[{}]", "wave.manual cannot be read: not the text of a schedule by hand: there is no 'stages'"),
         (EMPTY, "the loop 'k' cannot be scheduled: 'wave.debug_log' cannot be moved; take it out of the schedule"),
     ],
     ids=["text", "op"],

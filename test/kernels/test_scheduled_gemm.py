@@ -63,6 +63,7 @@ def test_machine_code(case: GemmCase, strategy: str, isa: Callable[..., object])
 def test_trips_at_run_time(strategy: str, isa: Callable[..., object]) -> None:
     """One kernel for every number of trips, the last of them partial in some."""
     compiled = _compiled(replace(CASES[0], m=64, n=64), strategy, ("K",))
+    assert "wave.steady" in compiled.ir("scheduled")
     for k in (32, 64, 100, 160, 192, 224):
         symbols = {"K": k}
         _check(replace(CASES[0], k=k), lambda *arrays, s=symbols: sim.run(compiled.module, list(arrays), symbols=s))

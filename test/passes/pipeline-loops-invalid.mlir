@@ -624,3 +624,37 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Numbers of more bits than there are.
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    // expected-error@+1 {{wave.copies is 99999999999999999999999 : i128; write a number, N : i64}}
+    %l = wave.allocate {wave.copies = 99999999999999999999999 : i128} : !wave.memory<[64], f32, shared>
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 1 : i64, unroll = 1 : i64}} {
+      wave.write %s, %l index [lane] {wave.slot = {stage = 0 : i64, order = 1 : i64}} : f32, !wave.memory<[64], f32, shared>
+      wave.yield %s : f32
+    }
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64} dynamic []
+      constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 1 : i64, unroll = 1 : i64}} {
+      // expected-error@+1 {{wave.slot has to be a dictionary with stage = N : i64, order = N : i64}}
+      %x = wave.read %a index [iv.K * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 99999999999999999999999 : i128}} : !wave.memory<[512], f32, global> -> f32
+      wave.yield %x : f32
+    }
+    wave.return
+  }
+}

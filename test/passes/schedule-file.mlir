@@ -11,6 +11,8 @@
 // RUN: not wave-opt %s --wave-schedule=file=%t.other 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: sed "s/^interval.*/interval none/" %t > %t.text
 // RUN: not wave-opt %s --wave-schedule=file=%t.text 2>&1 | FileCheck %s --check-prefix=TEXT
+// RUN: printf '\377\376schedule' > %t.binary
+// RUN: not wave-opt %s --wave-schedule=file=%t.binary 2>&1 | FileCheck %s --check-prefix=BINARY
 // RUN: not wave-opt %s --wave-schedule=file=%t.none 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not wave-opt %s --wave-schedule="strategy=list dump=%t.none/x" 2>&1 | FileCheck %s --check-prefix=WRITE
 
@@ -31,7 +33,8 @@
 // LATE:   broken dependence: 'lds_write.0' 2 trips later needs 'lds_read.0' (write after read in lds.0: LDS): 'lds_write.0' has overwritten
 // LATE-SAME: it has 2 copies: give it more, or read earlier
 // OTHER:  has schedules of loops that are not there: gemm.L; the loops are gemm.K
-// TEXT:   error: {{.*}}:3: 'none' is no interval; write a whole number from 1 on
+// TEXT:   error: {{.*}}:3: 'none' is no interval; write a whole number from 1 to
+// BINARY: cannot read the schedules of {{.*}}.binary: it is no text in UTF-8
 // NONE:   cannot read the schedules of {{.*}}: No such file or directory
 // WRITE:  cannot write the schedules to {{.*}}: No such file or directory
 module attributes {wave.form = "lane", wave.target = "gfx942"} {

@@ -20,6 +20,8 @@ Step = tuple[str | int | bool, ...]
 
 PLANS = "wave.manual"
 """On a kernel: the text of its schedule by hand."""
+MOST = 1 << 31
+"""Of numbers in a schedule; what is useful is far below."""
 TAGGED = "wave.tag:"
 """How the names of locations begin that say an op's tag."""
 
@@ -65,6 +67,11 @@ class Interleaved:
     at: Position
 
 
+KINDS = ("SchedulingBarrier", "SetWavePrio", "WorkgroupBarrier", "SharedMemoryBarrier", "MemoryCounterWait")
+"""Ops that a schedule may add."""
+_STEPS: dict[str, tuple[type, ...]] = {"tag": (str,), "space": (str, bool), "dim": (str, int, int)}
+"""What follows the name of a step; types may be any number of names."""
+
 Item = Nodes | Inserted | Interleaved
 
 
@@ -98,8 +105,10 @@ def loaded(text: str) -> list[LoopPlan]:
     """The plans of a text. Raises ValueError for one that `dumped` does not write."""
     try:
         return [_plan_of(p) for p in json.loads(text)]
-    except (KeyError, TypeError, IndexError) as error:
-        raise ValueError(f"not the text of a schedule by hand: {error!r}") from None
+    except KeyError as error:
+        raise ValueError(f"not the text of a schedule by hand: there is no {error}") from None
+    except (TypeError, IndexError, AttributeError, RecursionError) as error:
+        raise ValueError(f"not the text of a schedule by hand: {error}") from None
 
 
 def _plan_to(plan: LoopPlan) -> dict[str, object]:
@@ -119,10 +128,11 @@ def _plan_to(plan: LoopPlan) -> dict[str, object]:
 def _plan_of(data: dict) -> LoopPlan:
     stages = [[_items_of(cycle) for cycle in stage] for stage in data["stages"]]
     order = None if data["order"] is None else _items_of(data["order"])
-    beside = [(where, _nodes_of(nodes), _inserted_of(op)) for where, nodes, op in data["beside"]]
+    beside = [(_side(where), _nodes_of(nodes), _inserted_of(op)) for where, nodes, op in data["beside"]]
     before = [_inserted_of(op) for op in data["before"]]
     ends = _items_of(data["starts"]), _items_of(data["ends"])
-    return LoopPlan(data["loop"], _position(data["at"]), stages, order, before, *ends, beside, data["unroll"])
+    unroll = _number(data["unroll"], "unroll", 1)
+    return LoopPlan(_text(data["loop"], "loop"), _position(data["at"]), stages, order, before, *ends, beside, unroll)
 
 
 def _items_to(items: Sequence[Item]) -> list[dict[str, object]]:
@@ -150,18 +160,57 @@ def _item_of(data: dict) -> Item:
         return _inserted_of(data)
     base = tuple(map(_nodes_of, data["interleave"]))
     groups = tuple(tuple(map(_nodes_of, g)) for g in data["groups"])
-    return Interleaved(base, groups, tuple(data["intervals"]), tuple(data["offsets"]), _position(data["at"]))
+    intervals = tuple(_number(n, "interval", 1) for n in data["intervals"])
+    offsets = tuple(_number(n, "offset", 0) for n in data["offsets"])
+    if not len(groups) == len(intervals) == len(offsets):
+        raise ValueError(f"{len(groups)} groups have {len(intervals)} intervals and {len(offsets)} offsets")
+    return Interleaved(base, groups, intervals, offsets, _position(data["at"]))
 
 
 def _nodes_of(data: dict) -> Nodes:
-    return Nodes(tuple(map(tuple, data["nodes"])), _position(data["at"]))
+    steps = tuple(_step_of(step) for step in data["nodes"])
+    if not steps:
+        raise ValueError("a set of ops without steps")
+    return Nodes(steps, _position(data["at"]))
+
+
+def _step_of(data: Sequence) -> Step:
+    name, *rest = data
+    wanted = (str,) * len(rest) if name == "type" else _STEPS.get(_text(name, "step"))
+    if wanted is None or len(wanted) != len(rest) or not all(map(isinstance, rest, wanted)):
+        raise ValueError(f"{data} is no step to a set of ops")
+    if name == "dim" and not 0 <= rest[2] < rest[1]:
+        raise ValueError(f"{data} is part {rest[2]} of {rest[1]}")
+    return name, *rest
 
 
 def _inserted_of(data: dict) -> Inserted:
-    arguments = tuple((str(k), int(v)) for k, v in data["arguments"])
+    arguments = tuple((_text(k, "argument"), _number(v, k, 0)) for k, v in data["arguments"])
+    if data["insert"] not in KINDS:
+        raise ValueError(f"{data['insert']} is none of the ops to add: {', '.join(KINDS)}")
+    if data["insert"] == "SetWavePrio" and [name for name, _ in arguments] != ["priority"]:
+        raise ValueError("SetWavePrio has one argument, priority")
     return Inserted(data["insert"], arguments, _position(data["at"]))
 
 
 def _position(data: Sequence) -> Position:
     file, line, column = data
-    return file, line, column
+    return _text(file, "file"), _number(line, "line", 0), _number(column, "column", 0)
+
+
+def _side(where: object) -> str:
+    if where not in ("before", "after"):
+        raise ValueError(f"{where!r} is neither before nor after")
+    return str(where)
+
+
+def _text(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{what} {value!r} is no text")
+    return value
+
+
+def _number(value: object, what: str, least: int) -> int:
+    if not isinstance(value, int) or not least <= value <= MOST:
+        raise ValueError(f"{what} {value!r} is no whole number from {least} to {MOST}")
+    return value

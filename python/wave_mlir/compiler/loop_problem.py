@@ -190,4 +190,3 @@ class _Tracer:
 
 def _axis(loop: ir.Operation) -> str:
     return ir.StringAttr(loop.attributes["axis"]).value
-

@@ -337,20 +337,30 @@ def _numbers(op: ir.Operation, name: str, keys: tuple[str, ...]) -> list[int]:
     attribute = op.attributes[name]
     if isinstance(attribute, ir.DictAttr):
         values = [attribute[key] for key in keys if key in attribute]
-        if len(values) == len(keys) and all(isinstance(v, ir.IntegerAttr) for v in values):
-            return [ir.IntegerAttr(v).value for v in values]
+        numbers = [number for value in values if (number := _number(value)) is not None]
+        if len(numbers) == len(keys):
+            return numbers
     wanted = ", ".join(f"{key} = N : i64" for key in keys)
     raise PassError(op, f"{name} has to be a dictionary with {wanted}")
+
+
+def _number(attribute: ir.Attribute) -> int | None:
+    """The number of an attribute; None for one that is no number of 64 bits at most."""
+    if not isinstance(attribute, ir.IntegerAttr):
+        return None
+    type_ = attribute.type
+    if isinstance(type_, ir.IntegerType) and not 1 < ir.IntegerType(type_).width <= 64:
+        return None
+    return ir.IntegerAttr(attribute).value
 
 
 def copies_of(allocate: ir.Operation) -> int:
     """How many copies of an LDS buffer tiles take turns with, from 1 on. Raises PassError where they make no sense."""
     if COPIES not in allocate.attributes:
         return 1
-    attribute = allocate.attributes[COPIES]
-    if not isinstance(attribute, ir.IntegerAttr):
-        raise PassError(allocate, f"wave.copies is {attribute}; write a number, N : i64")
-    count = ir.IntegerAttr(attribute).value
+    count = _number(allocate.attributes[COPIES])
+    if count is None:
+        raise PassError(allocate, f"wave.copies is {allocate.attributes[COPIES]}; write a number, N : i64")
     if count < 1:
         raise PassError(allocate, f"the buffer has {count} copies; it has at least 1")
     if count > 1 and "offset" in allocate.attributes:

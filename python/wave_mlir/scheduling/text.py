@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .problem import NAME, SchedulingError
-from .schedule import Schedule, Slot
+from .schedule import MOST_STAGES, MOST_UNROLL, Schedule, Slot
 
 _HEAD = {
     "schedule": "schedule NAME",
@@ -31,7 +31,9 @@ _HEAD = {
     "unroll": "unroll COUNT",
     "copies": "copies BUFFER COUNT",
 }
-_NUMBER = re.compile(r"\d+$")
+_NUMBER = re.compile(r"[0-9]{1,18}$")
+_MOST_CLOCKS = 1 << 40
+"""Of an interval: some minutes, while intervals have 10 to 100000 clocks."""
 
 
 def dump(*schedules: Schedule, notes: Mapping[str, Mapping[str, str]] | None = None) -> str:
@@ -92,9 +94,10 @@ def _begin(where: str, line: int, words: list[str], found: list[_Reading]) -> _R
     return _Reading(line, words[1])
 
 
-def _number(where: str, word: str, what: str, least: int) -> int:
-    if not _NUMBER.match(word) or int(word) < least:
-        raise SchedulingError(f"{where}: '{word}' is no {what}; write a whole number from {least} on")
+def _number(where: str, word: str, what: str, least: int, most: int) -> int:
+    if not _NUMBER.match(word) or not least <= int(word) <= most:
+        shown = word if len(word) <= 24 else f"{word[:20]}..."
+        raise SchedulingError(f"{where}: '{shown}' is no {what}; write a whole number from {least} to {most}")
     return int(word)
 
 
@@ -111,11 +114,11 @@ def _head(where: str, words: list[str], reading: _Reading) -> None:
     if key == "strategy":
         reading.strategy = words[1]
     elif key == "interval":
-        reading.interval = _number(where, words[1], "interval", 1)
+        reading.interval = _number(where, words[1], "interval", 1, _MOST_CLOCKS)
     elif key == "unroll":
-        reading.unroll = _number(where, words[1], "unroll count", 1)
+        reading.unroll = _number(where, words[1], "unroll count", 1, MOST_UNROLL)
     else:
-        reading.copies[words[1]] = _number(where, words[2], "number of copies", 1)
+        reading.copies[words[1]] = _number(where, words[2], "number of copies", 1, MOST_UNROLL)
 
 
 def _slot(where: str, words: list[str], reading: _Reading) -> None:
@@ -124,9 +127,9 @@ def _slot(where: str, words: list[str], reading: _Reading) -> None:
         raise SchedulingError(f"{where}: {text}")
     if not reading.interval:
         raise SchedulingError(f"{where}: an operation before the interval is known; write '{_HEAD['interval']}' above")
-    stage = _number(where, words[0], "stage", 0)
+    stage = _number(where, words[0], "stage", 0, MOST_STAGES - 1)
     previous = next(reversed(reading.slots.values()), Slot(0, -1, 0))
-    clock = previous.clock if words[1] == "-" else _number(where, words[1], "clock", 0)
+    clock = previous.clock if words[1] == "-" else _number(where, words[1], "clock", 0, _MOST_CLOCKS)
     if clock >= reading.interval:
         raise SchedulingError(f"{where}: clock {clock} is not below the interval {reading.interval}; write - or less")
     if clock < previous.clock:

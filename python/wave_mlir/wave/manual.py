@@ -16,19 +16,20 @@ wave-apply-schedule applies. Errors are CompileErrors at the user's line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import inspect
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from types import TracebackType
-from typing import overload
+from types import FunctionType, TracebackType
+from typing import TypeGuard, overload
 
 from mlir import ir
 
-from wave_mlir.compiler.directives import PLANS, TAGGED, Inserted, Interleaved, Item, LoopPlan, Nodes, dumped
+from wave_mlir.compiler.directives import MOST, PLANS, TAGGED, Inserted, Interleaved, Item, LoopPlan, Nodes, dumped
 from wave_mlir.lang.global_symbols import SPACES
 from wave_mlir.lang.types import AddressSpace
 
-from . import source
+from . import misuse, source
 
 
 # --- types of ops ---
@@ -141,20 +142,29 @@ class WaveSchedule:
     """A schedule by hand, the third argument of `wave_compile`."""
 
     def __init__(self, function: Callable[[], object]) -> None:
+        if not isinstance(function, FunctionType):
+            raise source.error(f"wave_schedule decorates a function that schedules a kernel; {function!r} is none")
+        self.position = source.function_position(function)
         self.function = function
         self.name = function.__name__
+        given = inspect.signature(function).parameters.values()
+        need = [p.name for p in given if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        if need:
+            text = f"schedule '{self.name}' has parameters ({', '.join(need)}), which nobody gives; take them out"
+            raise source.error(text, self.position)
 
     def plans(self) -> list[LoopPlan]:
         """What the function says of each loop. Raises CompileError at the line that is wrong."""
         recorder = _Recorder()
         token = _recorder.set(recorder)
         try:
-            self.function()
+            with misuse.located(self.position, f"schedule '{self.name}'"):
+                self.function()
         finally:
             _recorder.reset(token)
         if not recorder.plans:
-            where = source.function_position(self.function)  # type: ignore[arg-type]
-            raise source.error(f"schedule '{self.name}' says nothing of any loop; use pipeline or reorder_graph", where)
+            text = f"schedule '{self.name}' says nothing of any loop; use pipeline or reorder_graph"
+            raise source.error(text, self.position)
         return list(recorder.plans.values())
 
     def attach(self, module: ir.Module) -> None:
@@ -191,6 +201,8 @@ def wave_schedule(
 def get_node_by_tag(tag: str) -> Nodes:
     """All ops that what has the tag became; for a loop's tag the loop."""
     _current("get_node_by_tag")
+    if not isinstance(tag, str):
+        raise source.error(f"get_node_by_tag: a tag is a text, not {tag!r}")
     return Nodes((("tag", tag),), source.position())
 
 
@@ -234,7 +246,9 @@ def filter_nodes(nodes: Nodes, subgraph: object = None, node_type: type | Sequen
 def partition_by_address_space(nodes: Nodes, address_space: object) -> tuple[Nodes, Nodes]:
     """Accesses of an address space, and the others."""
     given = _nodes(nodes, "partition_by_address_space")
-    space = address_space.value if isinstance(address_space, AddressSpace) else SPACES.get(address_space)  # type: ignore[call-overload]
+    space = address_space.value if isinstance(address_space, AddressSpace) else None
+    if isinstance(address_space, Hashable) and space is None:
+        space = SPACES.get(address_space)  # type: ignore[call-overload]
     if space not in ("global", "shared"):
         raise source.error("partition_by_address_space: the space is GLOBAL_ADDRESS_SPACE or SHARED_ADDRESS_SPACE")
     at = source.position()
@@ -266,9 +280,9 @@ class PipelinedLoop:
         if kind is None and not self._plan.stages:
             raise source.error("pipeline: no stage is set; call set_stage for each stage")
 
-    def set_stage(self, nodes: Iterable[object]) -> None:
-        """The ops of one stage: for each cycle of the loop, those that are issued in it."""
-        self._plan.stages.append([_items(cycle, "set_stage") for cycle in nodes])
+    def set_stage(self, nodes: object) -> None:
+        """The ops of one stage: for each cycle of the loop, those that are issued in it; some alone are one cycle."""
+        self._plan.stages.append([_items(cycle, "set_stage") for cycle in _listed(nodes)])
 
 
 def pipeline(iterate: Nodes) -> PipelinedLoop:
@@ -276,12 +290,12 @@ def pipeline(iterate: Nodes) -> PipelinedLoop:
     return PipelinedLoop(_current("pipeline").plan(iterate, "pipeline"))
 
 
-def cluster(ops: Iterable[object]) -> Cluster:
+def cluster(ops: object) -> Cluster:
     """Ops, of the kernel and added ones, in the order they are to be issued in."""
     return Cluster(tuple(_items(ops, "cluster")))
 
 
-def reorder_graph(loop: object, clusters: Iterable[object]) -> None:
+def reorder_graph(loop: object, clusters: object) -> None:
     """The whole order of the loop: one cluster after the other."""
     plan = _current("reorder_graph").plan(loop, "reorder_graph")
     plan.order = _items(clusters, "reorder_graph")
@@ -289,19 +303,18 @@ def reorder_graph(loop: object, clusters: Iterable[object]) -> None:
 
 def interleave_operations(
     base_ops: object,
-    interleaved_ops: Sequence[object],
+    interleaved_ops: object,
     intervals: int | Sequence[int] = 1,
     start_offsets: int | Sequence[int] = 0,
     start_after_groups: Sequence[Sequence[int]] | None = None,
 ) -> list[Interleaved]:
     """The base ops, and of each group one op after every so many of them, from an offset on; the rest at the end."""
-    if any(start_after_groups or ()):
+    if start_after_groups not in (None, [], ()) and any(_listed(start_after_groups)):
         raise source.error("interleave_operations: start_after_groups is not in this version; give start_offsets")
     base = tuple(_nodes(n, "interleave_operations") for n in _listed(base_ops))
-    groups = tuple(tuple(_nodes(n, "interleave_operations") for n in _listed(g)) for g in interleaved_ops)
-    every = [intervals] * len(groups) if isinstance(intervals, int) else list(intervals)
-    first = [start_offsets] * len(groups) if isinstance(start_offsets, int) else list(start_offsets)
-    if not len(every) == len(first) == len(groups) or min(every, default=1) < 1 or min(first, default=0) < 0:
+    groups = tuple(tuple(_nodes(n, "interleave_operations") for n in _listed(g)) for g in _listed(interleaved_ops))
+    every, first = _numbers(intervals, len(groups)), _numbers(start_offsets, len(groups))
+    if not _all_from(1, every, len(groups)) or not _all_from(0, first, len(groups)):
         raise source.error(
             "interleave_operations: each group has an interval from 1 on and an offset from 0 on; there are "
             f"{len(groups)} groups, intervals {every} and offsets {first}"
@@ -311,21 +324,29 @@ def interleave_operations(
 
 def unroll(loop: object, factor: int) -> None:
     """The steady loop's body has so many trips."""
-    if not isinstance(factor, int) or factor < 1:
+    if not isinstance(factor, int) or not 1 <= factor <= MOST:
         raise source.error(f"unroll: the factor is a whole number from 1 on, not {factor!r}")
     _current("unroll").plan(loop, "unroll").unroll = factor
 
 
 def _listed(value: object) -> list[object]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+    """What there is of several; one alone is a list of one."""
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
 
 
-def _items(values: Iterable[object], what: str) -> list[Item]:
-    if isinstance(values, Nodes):
-        return [values]
+def _numbers(value: object, count: int) -> list[object]:
+    """A number for each of so many; one alone is for all."""
+    return [value] * count if isinstance(value, int) else _listed(value)
+
+
+def _all_from(least: int, values: list[object], count: int) -> TypeGuard[list[int]]:
+    return len(values) == count and all(isinstance(v, int) and least <= v <= MOST for v in values)
+
+
+def _items(values: object, what: str) -> list[Item]:
     found: list[Item] = []
-    for value in values:
-        if isinstance(value, (list, tuple)):
+    for value in _listed(values):
+        if isinstance(value, Iterable) and not isinstance(value, str):
             found += _items(value, what)
         elif isinstance(value, Cluster):
             found += value.items
@@ -343,10 +364,14 @@ def _added(value: object, what: str) -> Inserted:
         raise source.error(f"{what}: {value!r} is neither ops of the kernel nor one of {names}")
     if isinstance(value, SetWavePrio) and value.priority not in range(4):
         raise source.error(f"SetWavePrio: a priority is 0, 1, 2 or 3, not {value.priority}")
-    if isinstance(value, SchedulingBarrier) and len(value.operations):
+    if isinstance(value, SchedulingBarrier) and value.operations not in (None, [], ()):
         text = "SchedulingBarrier: ops that may cross it are not in this version; write SchedulingBarrier([])"
         raise source.error(text)
     pairs = [(f.name, getattr(value, f.name)) for f in fields(value) if f.name != "operations"]
+    wrong = [f"{n} = {v!r}" for n, v in pairs if v is not None and not (isinstance(v, int) and 0 <= v <= MOST)]
+    if wrong:
+        text = f"{type(value).__name__}: {', '.join(wrong)}; give a whole number from 0 to {MOST}"
+        raise source.error(text)
     arguments = tuple((name, int(v)) for name, v in pairs if v is not None)
     return Inserted(type(value).__name__, arguments, source.position())
 

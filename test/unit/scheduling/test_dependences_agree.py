@@ -33,7 +33,7 @@ MEMORIES = {"a": "global", "b": "global", "h": "shared", "l": "shared", "m": "sh
 def access(kind: str, memory: str, number: int, tile: int | None = None) -> str:
     """One access in text: "read", "volatile", "write" or "atomic"; `tile` numbers the tile op that it is a copy of."""
     marks = "" if tile is None else f" {{wave.provenance = {{op = {tile} : i64}}}}"
-    of = f'index [iv.K * 64 + lane] symbols(iv.K = %k){" volatile" if kind == "volatile" else ""}{marks}'
+    of = f"index [iv.K * 64 + lane] symbols(iv.K = %k){' volatile' if kind == 'volatile' else ''}{marks}"
     type_ = f"!wave.memory<[512], f32, {MEMORIES[memory]}>"
     if kind in ("read", "volatile"):
         return f"      %x{number} = wave.read %{memory} {of} : {type_} -> vector<1xf32>\n"
