@@ -44,7 +44,8 @@ class GuardDomains(Pass):
     their coordinates. What is computed from it has that domain; combining operations are guarded as above, writes and
     atomics get a mask, and the op goes away.
 
-    Requires placed form and keeps it. The symbols of these ops, which say where their domain ends, are dropped.
+    Requires placed form and keeps it. The symbols of these ops, which say where their domain ends, are dropped,
+    but those of topk, whose results are positions.
     """
 
     def run(self, module: ModuleOp) -> None:
@@ -87,7 +88,7 @@ class _Guard:
             self._guard(op, 0, (op.attributes["dim"].value,), "max")
         else:
             return
-        if bound_values(op):
+        if bound_values(op) and name != "wave.topk":  # which says where its elements are
             with_symbols(op, {})
 
     def _scales(self, op: ir.Operation) -> None:

@@ -647,18 +647,6 @@ module attributes {wave.form = "tile", wave.target = "gfx950"} {
 
 // -----
 
-// The greatest elements along a dim that two waves divide.
-module attributes {wave.form = "tile", wave.target = "gfx942"} {
-  wave.kernel @k() symbols {M = 128, T = 1} constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
-    %x = wave.register 1.0 : !wave.tile<[M], f32>
-    // expected-error@+1 {{dim M is divided among 2 waves; give one wave all of it}}
-    %v, %i = wave.topk %x k 1 along M : !wave.tile<[M], f32> -> !wave.tile<[T], f32>, !wave.tile<[T], i32>
-    wave.return
-  }
-}
-
-// -----
-
 // A tile of no elements.
 module attributes {wave.form = "tile", wave.target = "gfx942"} {
   // expected-error@+1 {{the tile of dim M has 0 elements; it must have at least one}}

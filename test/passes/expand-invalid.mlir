@@ -126,20 +126,6 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
 
 // -----
 
-#waves = #wave.layout<[M = 128], lane = [64 : M * 1], wave.x = [2 : M * 64]>
-#one = #wave.layout<[T = 1], reg = [1 : T * 1]>
-module attributes {wave.form = "staged", wave.target = "gfx942"} {
-  wave.kernel @k() symbols {M = 128, T = 1} constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>,
-      #wave.hardware<threads_per_wave = 64>] {
-    %x = wave.register 1.0 : !wave.tile<[M], f32, #waves>
-    // expected-error@+1 {{a topk along a dim that waves divide has no lowering; give one wave all of the dim}}
-    %v, %i = wave.topk %x k 1 along M : !wave.tile<[M], f32, #waves> -> !wave.tile<[T], f32, #one>, !wave.tile<[T], i32, #one>
-    wave.return
-  }
-}
-
-// -----
-
 #four = #wave.layout<[M = 4], reg = [4 : M * 1]>
 module attributes {wave.form = "staged", wave.target = "gfx942"} {
   wave.kernel @k() symbols {M = 4} constraints [#wave.hardware<threads_per_wave = 64>] {

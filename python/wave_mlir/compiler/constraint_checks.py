@@ -32,8 +32,8 @@ def check_kernel(kernel: ir.OpView) -> None:
         _check_dims(info, op)
         if op.name in ("wave.mma", "wave.scaled_mma"):
             check_mma(info, op)
-        elif op.name in ("wave.reduce", "wave.cumsum", "wave.topk"):
-            _check_scan(info, op)
+        elif op.name == "wave.reduce":
+            _check_reduction(info, op)
     _check_accumulators(info, ops)
     _check_grid(info)
 
@@ -168,12 +168,12 @@ def _check_written(info: KernelInfo, op: ir.Operation) -> None:
             )
 
 
-def _check_scan(info: KernelInfo, op: ir.Operation) -> None:
+def _check_reduction(info: KernelInfo, op: ir.Operation) -> None:
     dim = op.attributes["dim"].value
-    if info.wave_axis(dim) is None or "block" in op.attributes or op.name == "wave.cumsum":
-        return
-    advice = "add 'block' to combine their results" if op.name == "wave.reduce" else "give one wave all of it"
-    raise PassError(op, f"dim {dim} is divided among {info.waves_of(dim)} waves; {advice}")
+    if info.wave_axis(dim) is not None and "block" not in op.attributes:
+        raise PassError(
+            op, f"dim {dim} is divided among {info.waves_of(dim)} waves; add 'block' to combine their results"
+        )
 
 
 def _check_accumulators(info: KernelInfo, ops: Iterable[ir.Operation]) -> None:

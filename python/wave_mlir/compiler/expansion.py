@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from mlir import ir
@@ -18,9 +19,10 @@ from .lane_values import Lanes, LaneValue, concatenate, layout_of, rechunk
 from .mma_shape import TRANSPOSED, oriented
 from .mma_steps import MmaSteps
 from .reductions import CLUSTERS, WAVES, clusters_of, register_of, registers_along, rows_attr, waves_of
-from .scans import Scan, Selection
+from .scans import Scan
+from .selections import Selection
 from .targets import MmaKind, TargetError
-from .tile_ir import DIRECT, bound_names
+from .tile_ir import DIRECT, bound_names, bound_values
 
 _COPIED_FLAGS = ("is_volatile", "nontemporal", DIRECT)
 
@@ -333,26 +335,39 @@ class Expander:
         source, layout = layout_of(view.source.type), layout_of(view.values.type)
         dim, k = op.attributes["dim"].value, op.attributes["k"].value
         held = self.get(view.source, 1)
-        positions = self._positions(source, dim, TileType(view.positions.type).element_type)
+        positions = self._positions(op, source, dim)
         count = held.registers // registers_along(source, dim)
         values, places = [None] * (count * k), [None] * (count * k)
-        for kept, rank, value, place in Selection(op, self.info, source, dim).run(list(held.chunks), positions, k):
-            values[kept + count * rank], places[kept + count * rank] = value, place
+        best = Selection(op, self.info, source, dim).run(list(held.chunks), positions, k)
+        for kept, rank in itertools.product(range(count), range(k)):
+            values[kept + count * rank], places[kept + count * rank] = best[kept][rank].value, best[kept][rank].place
         width = self.lanes.width(layout)
         for result, found in ((view.values, values), (view.positions, places)):
             self.values[result] = rechunk(LaneValue(tuple(found), 1), width)
         return True
 
-    def _positions(self, layout: Layout, dim: str, element: ir.Type) -> list[ir.Value]:
+    def _positions(self, op: ir.Operation, layout: Layout, dim: str) -> list[ir.Value]:
         """The coordinate along `dim` of each register's element, in the whole dim."""
-        kind = ir.VectorType.get([1], element)
-        base = self.info.dim_base(dim)
+        kind = ir.VectorType.get([1], TileType(op.opview.positions.type).element_type)
+        values = bound_values(op)
+        base = self.info.dim_base(dim, list(values))
+        used = {n: values[n] for n in base.symbols if n in values}
         found = []
         for register in range(layout.registers):
             at = layout.coord_expr(dim, register, self.lanes.sizes)
             attributes = {"expr": (base + at).simplify(self.info.facts)}
-            found.append(ir.Operation.create("wave.apply_expr", [kind], [], attributes).results[0])
+            if used:
+                attributes["symbol_names"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n in used])
+            operands = [self._element(v, layout, register) for v in used.values()]
+            found.append(ir.Operation.create("wave.apply_expr", [kind], operands, attributes).results[0])
         return found
+
+    def _element(self, value: ir.Value, layout: Layout, register: int) -> ir.Value:
+        """A tile that stands for a symbol: its element that goes with one register of a layout."""
+        if not is_tile(value.type):
+            return value
+        held = self.get(value, 1).chunks
+        return held[0 if len(held) == 1 else _register_without(layout, TileType(value.type).dims, register)]
 
     def _relayout(self, op: ir.Operation) -> bool:
         """relayout inside a lane: each register of the result is one of the operand's; nothing moves."""

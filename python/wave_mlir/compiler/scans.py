@@ -1,4 +1,4 @@
-"""Scans and selections along a dim of a tile in lane form: cumsum and topk.
+"""Scans along a dim of a tile in lane form: cumsum.
 
 A tile's places along a dim are the digits of its layout: in registers, in lanes and in waves, each with a stride along
 the dim. A scan goes from the digit with the least stride to that with the greatest; after each it knows the inclusive
@@ -7,7 +7,7 @@ sums inside every group of the digits so far, and the groups' totals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mlir import ir
@@ -19,7 +19,7 @@ from wave_mlir.dialect import wave as ops
 from .diagnostics import PassError
 from .expand_elementwise import constant
 from .kernel_info import KernelInfo
-from .reductions import combiner, exchanged, register_of, registers_along
+from .reductions import combiner, exchanged
 
 _SOURCES = ("reg", "lane", "wave.x", "wave.y", "wave.z")
 
@@ -125,7 +125,7 @@ class Scan:
         size = self.info.block_waves[0] * self.info.block_waves[1] * self.info.block_waves[2]
         shape = [Expr.constant(size), Expr.constant(self.info.wave_size)]
         memory = MemoryType.get(shape, total.type.element_type, "shared")
-        with ir.InsertionPoint.at_block_begin(_entry_of(self.op)):
+        with ir.InsertionPoint.at_block_begin(entry_of(self.op)):
             buffer = ir.Operation.create("wave.allocate", [memory]).results[0]
         own = Expr.symbol(digit.source)
         place = own // digit.at % digit.extent
@@ -159,7 +159,7 @@ class Scan:
         return arith.SelectOp(lane_mask(place.ge(step), self.info), moved, zero).result
 
 
-def _entry_of(op: ir.Operation) -> ir.Block:
+def entry_of(op: ir.Operation) -> ir.Block:
     """The body of the kernel around an op."""
     while op.name != "wave.kernel":
         op = op.parent.operation
@@ -171,95 +171,3 @@ def lane_mask(predicate: Expr, info: KernelInfo) -> ir.Value:
     kind = ir.VectorType.get([1], ir.IntegerType.get_signless(1))
     attributes = {"expr": predicate.simplify(info.facts)}
     return ir.Operation.create("wave.mask", [kind], [], attributes).results[0]
-
-
-class Selection:
-    """The k greatest elements along a dim, greatest first, and their positions; equal elements by position."""
-
-    def __init__(self, op: ir.Operation, info: KernelInfo, layout: Layout, dim: str) -> None:
-        self.op = op
-        self.info = info
-        self.layout = layout
-        self.dim = dim
-        self.along = registers_along(layout, dim)
-        self.lanes = [d for d in digits_along(layout, dim) if d.source == "lane"]
-        if any(d.source.startswith("wave") for d in digits_along(layout, dim)):
-            raise PassError(op, "a topk along a dim that waves divide has no lowering; give one wave all of the dim")
-        for digit in self.lanes:
-            if digit.extent & (digit.extent - 1) or digit.at & (digit.at - 1):
-                raise PassError(
-                    op,
-                    f"a topk over {digit.extent} lanes {digit.at} apart: lanes exchange in steps of powers of two; "
-                    "choose vector_shapes so that the lanes along the dim are a power of two",
-                )
-
-    def run(
-        self, registers: list[ir.Value], positions: list[ir.Value], k: int
-    ) -> Iterator[tuple[int, int, ir.Value, ir.Value]]:
-        """(which element without the dim, which of the k, value, position) of each result."""
-        for kept in range(len(registers) // self.along):
-            mine = [register_of(self.layout, self.dim, kept, n) for n in range(self.along)]
-            values, places = [registers[n] for n in mine], [positions[n] for n in mine]
-            taken = [None] * len(values)
-            for rank in range(k):
-                value, place = self._best(values, places, taken)
-                yield kept, rank, value, place
-                taken = [self._or(t, self._same(p, place)) for t, p in zip(taken, places, strict=True)]
-
-    def _best(self, values: list, places: list, taken: list) -> tuple[ir.Value, ir.Value]:
-        """The best of what is not taken, of all lanes."""
-        candidates = list(zip(values, places, taken, strict=True))
-        best = candidates[0]
-        for other in candidates[1:]:
-            best = self._better(best, other)
-        for digit in self.lanes:
-            step = 1
-            while step < digit.extent:
-                offset = digit.at * step
-                other = tuple(None if v is None else self._exchanged(v, offset) for v in best)
-                best = self._better(best, other)
-                step *= 2
-        return best[0], best[1]
-
-    def _exchanged(self, value: ir.Value, offset: int) -> ir.Value:
-        element = value.type.element_type
-        if not isinstance(element, ir.IntegerType) or element.width != 1:
-            return exchanged(value, offset, self.info.wave_size)
-        wide = ir.VectorType.get([1], ir.IntegerType.get_signless(32))
-        moved = exchanged(arith.ExtUIOp(wide, value).result, offset, self.info.wave_size)
-        return arith.TruncIOp(value.type, moved).result
-
-    def _better(self, a: tuple, b: tuple) -> tuple:
-        """The candidate that comes first: not taken, then the greater value, then the lower position."""
-        wins = self._or(self._greater(b[0], a[0]), self._and(self._equal(b[0], a[0]), self._before(b[1], a[1])))
-        if a[2] is not None:
-            free, other = self._not(b[2]), a[2]
-            wins = self._and(free, self._or(other, wins))
-        chosen = [arith.SelectOp(wins, y, x).result for x, y in zip(a[:2], b[:2], strict=True)]
-        taken = None if a[2] is None else arith.AndIOp(a[2], b[2]).result
-        return (*chosen, taken)
-
-    def _greater(self, a: ir.Value, b: ir.Value) -> ir.Value:
-        if isinstance(a.type.element_type, ir.FloatType):
-            return arith.CmpFOp(arith.CmpFPredicate.OGT, a, b).result
-        return arith.CmpIOp(arith.CmpIPredicate.sgt, a, b).result
-
-    def _equal(self, a: ir.Value, b: ir.Value) -> ir.Value:
-        if isinstance(a.type.element_type, ir.FloatType):
-            return arith.CmpFOp(arith.CmpFPredicate.OEQ, a, b).result
-        return arith.CmpIOp(arith.CmpIPredicate.eq, a, b).result
-
-    def _before(self, a: ir.Value, b: ir.Value) -> ir.Value:
-        return arith.CmpIOp(arith.CmpIPredicate.slt, a, b).result
-
-    def _same(self, a: ir.Value, b: ir.Value) -> ir.Value:
-        return arith.CmpIOp(arith.CmpIPredicate.eq, a, b).result
-
-    def _or(self, a: ir.Value | None, b: ir.Value) -> ir.Value:
-        return b if a is None else arith.OrIOp(a, b).result
-
-    def _and(self, a: ir.Value, b: ir.Value) -> ir.Value:
-        return arith.AndIOp(a, b).result
-
-    def _not(self, a: ir.Value) -> ir.Value:
-        return arith.XOrIOp(a, constant(a.type, 1)).result
