@@ -1,37 +1,47 @@
-"""wave-lower-relayouts: makes relayouts out of register renaming and LDS round trips."""
+"""wave-lower-relayouts: chooses how the elements of a relayout move; makes round trips of those that go through LDS."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from mlir import ir
+from wave_mlir.compiler.diagnostics import emit_remark
 from wave_mlir.compiler.kernel_info import KernelInfo
-from wave_mlir.compiler.pass_registry import Pass, register_pass
-from wave_mlir.dialect import Expr, Layout, MemoryType, TileType, plan
+from wave_mlir.compiler.pass_registry import Pass, option, register_pass
+from wave_mlir.compiler.relayout_ways import WAY, plan_of, ways_of
+from wave_mlir.dialect import Expr, Layout, MemoryType, TileType
 
 
 @register_pass("wave-lower-relayouts", requires="staged", establishes="staged")
 @dataclass(frozen=True)
 class LowerRelayouts(Pass):
-    """Turn each `wave.relayout` that moves elements between lanes into a round trip through LDS.
+    """Choose for each `wave.relayout` the cheapest way: registers renamed, lanes that exchange, or LDS.
 
-    The tile is written to a buffer of its own in the layout it has and read back in the layout that is wanted; barriers
-    come later, from wave-place-barriers. A relayout inside a lane (registers in another order, or the same layout
-    spelled otherwise) stays for wave-expand, which renames registers. A relayout to the same type goes away.
+    A remark says which way a relayout goes, what that costs a wave in clocks and what on, and what the others would.
+    The costs are those of the target's table: vector moves (DPP, swaps of rows), LDS's crossbar, LDS accesses and their
+    latencies, barriers. Elements of 8 and 16 bits are counted by the word of 32 bits in which they travel.
+
+    A relayout inside a lane (registers in another order, or the same layout spelled otherwise) and one that lanes
+    exchange for (`wave.way = "lanes"`) stay for wave-expand. Through LDS the tile is written to a buffer of its own in
+    the layout it has and read back in the layout that is wanted; barriers come later, from wave-place-barriers. A
+    relayout to the same type goes away. `wave.reshape` always goes through LDS.
 
     Before:
 
         %y = wave.relayout %x : !wave.tile<[M, N], f16, #acc> -> !wave.tile<[M, N], f16, #lhs>
 
-    After:
+    After, where LDS is cheaper:
 
         %l = wave.allocate : !wave.memory<[64, 64], f16, shared>
         wave.write %x, %l index [at.M, at.N] : …
         %y = wave.read %l index [at.M, at.N] : !wave.memory<[64, 64], f16, shared> -> !wave.tile<[M, N], f16, #lhs>
-
-    It does not use cross-lane instructions.
     """
+
+    way: Literal["cheapest", "lanes", "lds"] = option(
+        "cheapest", help="how elements get to other lanes of a wave: as is cheapest, or always so where it can be"
+    )
 
     def run(self, module: ir.Module) -> None:
         """Lower the relayouts of every kernel of the module."""
@@ -40,7 +50,7 @@ class LowerRelayouts(Pass):
                 info = KernelInfo.of(view)
                 entry = view.operation.regions[0].blocks[0]
                 for op in list(_relayouts(entry)):
-                    _lower(op, entry, info)
+                    _lower(op, entry, info, self.way)
 
 
 def _relayouts(block: ir.Block) -> list[ir.Operation]:
@@ -55,23 +65,27 @@ def _relayouts(block: ir.Block) -> list[ir.Operation]:
     return found
 
 
-def _lower(op: ir.Operation, entry: ir.Block, info: KernelInfo) -> None:
+def _lower(op: ir.Operation, entry: ir.Block, info: KernelInfo, way: str) -> None:
     source, target = TileType(op.operands[0].type), TileType(op.results[0].type)
     if op.name == "wave.reshape":
         count = math.prod(Layout(source.layout).extents.values())
         _through_lds(op, entry, [Expr.constant(count)], [_position(source)], [_position(target)])
         return
-    before, after = Layout(source.layout), Layout(target.layout)
-    sizes = {"lane": info.wave_size} | {f"wave.{axis}": info.waves(axis) for axis in "xyz"}
-    kind = plan(before, after, sizes).kind
     if source == target:
         op.results[0].replace_all_uses_with(op.operands[0])
         op.erase()
         return
-    if kind in ("identity", "registers"):  # two spellings of one layout are two types
+    found = plan_of(source, target, info)
+    if found.kind == "identity":  # two spellings of one layout are two types
         return
-    index = [Expr.symbol(f"at.{d}") for d in source.dims]
-    _through_lds(op, entry, [Expr.constant(before.extents[d]) for d in source.dims], index, index)
+    ways = ways_of(source, target, found, info).preferring(way)
+    emit_remark(op, str(ways))
+    if ways.chosen.name == "lanes":
+        op.attributes[WAY] = ir.StringAttr.get(ways.chosen.name)
+    elif ways.chosen.name == "lds":
+        extents = Layout(source.layout).extents
+        index = [Expr.symbol(f"at.{d}") for d in source.dims]
+        _through_lds(op, entry, [Expr.constant(extents[d]) for d in source.dims], index, index)
 
 
 def _position(tile: TileType) -> Expr:

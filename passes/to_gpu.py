@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import gpu
-from wave_mlir.compiler import gpu_access, gpu_barrier, gpu_buffer, gpu_compute, gpu_copy
+from wave_mlir.compiler import gpu_access, gpu_barrier, gpu_buffer, gpu_compute, gpu_copy, gpu_lanes
 from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.gpu_function import GpuFunction, create_function
 from wave_mlir.compiler.kernel_info import KernelInfo
@@ -28,7 +28,7 @@ _LOWERINGS: dict[str, Callable[[GpuFunction, ir.Operation], None]] = {
     "wave.scaled_mma": gpu_compute.lower_scaled_mma,
     "wave.apply_expr": gpu_compute.lower_expr_value,
     "wave.scalar": gpu_compute.lower_expr_value,
-    "wave.shuffle": gpu_compute.lower_shuffle,
+    "wave.shuffle": gpu_lanes.lower_shuffle,
     "wave.shared_memory_barrier": gpu_barrier.lower_barrier,
     "wave.workgroup_barrier": gpu_barrier.lower_workgroup_barrier,
     "wave.barrier_signal": gpu_barrier.lower_barrier_signal,

@@ -23,12 +23,12 @@ OTHER_LANES = [
 ]
 
 
-def _text(before: str, after: str, dtype: str) -> str:
+def _text(before: str, after: str, dtype: str, target: str = "gfx942") -> str:
     """a is read in one layout, moved to the other, used in a sum with itself as read there, and written to c."""
     tiles = [f"!wave.tile<[M, K], {dtype}, #wave.layout<{TILE}, {layout}>>" for layout in (before, after)]
     memory = f"!wave.memory<[M, K], {dtype}, global>"
     return f"""
-module attributes {{wave.form = "staged", wave.target = "gfx942"}} {{
+module attributes {{wave.form = "staged", wave.target = "{target}"}} {{
   wave.kernel @k(%a: {memory}, %c: {memory}, %d: {memory}) symbols {{M = 64, K = 16}}
       constraints [#wave.workgroup<M, 64, x>, #wave.workgroup<K, 16, y>, #wave.hardware<threads_per_wave = 64>] {{
     %x = wave.read %a index [at.M, at.K] : {memory} -> {tiles[0]}
@@ -43,24 +43,26 @@ module attributes {{wave.form = "staged", wave.target = "gfx942"}} {{
 """
 
 
-def _lowered(text: str) -> str:
-    """After the pass that turns relayouts across lanes into LDS accesses."""
+def _lowered(text: str, way: str = "lds") -> str:
+    """After the pass that chooses how the elements of relayouts move."""
     with ir.Context():
         module = ir.Module.parse(text)
-        run_passes(module, "wave-lower-relayouts")
+        run_passes(module, f"wave-lower-relayouts{{way={way}}}")
         return str(module)
 
 
 NUMPY = {"f32": np.float32, "f16": np.float16, "i8": np.int8}
 
 
-def _run(text: str, dtype: str) -> None:
+def _run(text: str, dtype: str, isa: bool = False) -> None:
     a = np.random.default_rng(0).permutation(64 * 16).reshape(64, 16) % 61 - 30
     a = a.astype(NUMPY[dtype])
-    c, d = np.full_like(a, 99), np.full_like(a, 99)
-    sim.run(driver.compile_module(text).module, [a, c, d])
-    np.testing.assert_array_equal(c, a)
-    np.testing.assert_array_equal(d, a + a)
+    made = driver.compile_module(text)
+    for run in (lambda *args: sim.run(made.module, list(args)), *([made.run_isa] if isa else [])):
+        c, d = np.full_like(a, 99), np.full_like(a, 99)
+        run(a, c, d)
+        np.testing.assert_array_equal(c, a)
+        np.testing.assert_array_equal(d, a + a)
 
 
 @pytest.mark.parametrize("dtype", NUMPY)
@@ -81,6 +83,50 @@ def test_lanes_exchange_through_lds(after: str, dtype: str) -> None:
     assert "wave.relayout" not in text and "wave.allocate" in text
     _run(text, dtype)
     _run(_lowered(_text(after, REGISTERS[1], dtype)), dtype)
+
+
+@pytest.mark.parametrize(("dtype", "target"), [("f32", "gfx942"), ("f16", "gfx950"), ("i8", "gfx942")])
+@pytest.mark.parametrize("after", OTHER_LANES)
+def test_lanes_exchange_without_lds(after: str, dtype: str, target: str) -> None:
+    text = _lowered(_text(REGISTERS[0], after, dtype, target), "lanes")
+    assert 'wave.way = "lanes"' in text and "wave.allocate" not in text
+    _run(text, dtype, isa=True)
+    _run(_lowered(_text(after, REGISTERS[1], dtype, target), "lanes"), dtype)
+
+
+NARROW = "lane = [16 : M * 1, 4 : _]"
+ODD = [
+    (f"reg = [3 : K * 1, 4 : M * 16], {NARROW}", "reg = [4 : M * 1, 3 : K * 1], lane = [16 : M * 4]"),
+    ("reg = [4 : M * 1], lane = [16 : M * 4, 3 : K * 1]", "reg = [2 : M * 1, 3 : K * 1], lane = [32 : M * 2]"),
+]
+"""Layouts of 64 x 3 that are no permutations of bits, with lanes that hold the same or nothing."""
+
+
+@pytest.mark.parametrize("dtype", ["f16", "f64", "i1"])
+@pytest.mark.parametrize(("before", "after"), ODD, ids=["replicas", "idle"])
+def test_any_layouts_of_a_wave(before: str, after: str, dtype: str) -> None:
+    tiles = [f"!wave.tile<[M, K], {dtype}, #wave.layout<[M = 64, K = 3], {layout}>>" for layout in (before, after)]
+    memory = f"!wave.memory<[M, K], {dtype}, global>"
+    text = f"""
+module attributes {{wave.form = "staged", wave.target = "gfx950"}} {{
+  wave.kernel @k(%a: {memory}, %c: {memory}) symbols {{M = 64, K = 3}}
+      constraints [#wave.workgroup<M, 64, x>, #wave.workgroup<K, 3, y>, #wave.hardware<threads_per_wave = 64>] {{
+    %x = wave.read %a index [at.M, at.K] : {memory} -> {tiles[0]}
+    %y = wave.relayout %x : {tiles[0]} -> {tiles[1]}
+    wave.write %y, %c index [at.M, at.K] : {tiles[1]}, {memory}
+    wave.return
+  }}
+}}
+"""
+    lowered = _lowered(text, "lanes")
+    assert 'wave.way = "lanes"' in lowered
+    made = driver.compile_module(lowered)
+    bits = np.random.default_rng(1).integers(0, 1 << 16, (64, 3))
+    a = {"f16": bits.astype(np.uint16).view(np.float16), "f64": bits.astype(np.float64), "i1": bits % 2 == 1}[dtype]
+    for run in (lambda *args: sim.run(made.module, list(args)), made.run_isa):
+        c = np.zeros_like(a)
+        run(a, c)
+        assert c.tobytes() == a.tobytes()  # every bit is kept, those of NaNs too
 
 
 def test_a_relayout_to_the_same_layout_is_nothing() -> None:

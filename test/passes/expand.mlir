@@ -126,3 +126,53 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+#acc = #wave.layout<[M = 16, N = 16], reg = [4 : M * 1], lane = [16 : N * 1, 4 : M * 4]>
+#lhs = #wave.layout<[M = 16, N = 16], reg = [4 : N * 1], lane = [16 : M * 1, 4 : N * 4]>
+
+// A relayout for which lanes exchange: of four elements of 16 bits as two words, each word at a time.
+// CHECK-LABEL: @exchange(
+// CHECK:         %[[READ:.*]] = wave.read
+// CHECK:         %[[S0:.*]] = wave.shuffle xor %{{.*}} offset 1 width 64 : vector<1xi32>
+// CHECK:         arith.ori
+// CHECK:         wave.shuffle xor %{{.*}} offset 1 width 64 : vector<1xi32>
+// CHECK:         arith.ori
+// CHECK:         wave.shuffle xor %{{.*}} offset 2 width 64 : vector<1xi32>
+// CHECK-NOT:     wave.shuffle
+// CHECK-COUNT-2: gpu.shuffle idx %{{.*}} : i32
+// CHECK-NOT:     .shuffle
+// CHECK:         wave.write
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @exchange(%a: !wave.memory<[M, N], f16, global>, %c: !wave.memory<[M, N], f16, global>)
+      symbols {M = 16, N = 16}
+      constraints [#wave.workgroup<M, 16, x>, #wave.workgroup<N, 16, y>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.read %a index [at.M, at.N] : !wave.memory<[M, N], f16, global> -> !wave.tile<[M, N], f16, #acc>
+    %y = wave.relayout %x {wave.way = "lanes"} : !wave.tile<[M, N], f16, #acc> -> !wave.tile<[M, N], f16, #lhs>
+    wave.write %y, %c index [at.M, at.N] : !wave.tile<[M, N], f16, #lhs>, !wave.memory<[M, N], f16, global>
+    wave.return
+  }
+}
+
+// -----
+
+#before = #wave.layout<[M = 16, N = 8], reg = [2 : M * 8], lane = [8 : M * 1, 4 : N * 1, 2 : N * 4]>
+#after = #wave.layout<[M = 16, N = 8], reg = [2 : N * 4], lane = [8 : M * 1, 4 : N * 1, 2 : M * 8]>
+
+// Registers and rows of 32 lanes change places in one instruction where the target has it.
+// CHECK-LABEL: @rows_swap(
+// CHECK-COUNT-1: rocdl.permlane32.swap
+// CHECK-NOT:     swap
+// CHECK-NOT:     shuffle
+// CHECK:         wave.return
+module attributes {wave.form = "staged", wave.target = "gfx950"} {
+  wave.kernel @rows_swap(%a: !wave.memory<[M, N], f32, global>, %c: !wave.memory<[M, N], f32, global>)
+      symbols {M = 16, N = 8}
+      constraints [#wave.workgroup<M, 16, x>, #wave.workgroup<N, 8, y>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.read %a index [at.M, at.N] : !wave.memory<[M, N], f32, global> -> !wave.tile<[M, N], f32, #before>
+    %y = wave.relayout %x {wave.way = "lanes"} : !wave.tile<[M, N], f32, #before> -> !wave.tile<[M, N], f32, #after>
+    wave.write %y, %c index [at.M, at.N] : !wave.tile<[M, N], f32, #after>, !wave.memory<[M, N], f32, global>
+    wave.return
+  }
+}

@@ -43,3 +43,50 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// With a partner that DPP can name a vector move: of four lanes, a half row, a row. Others through the crossbar of LDS.
+// CHECK-LABEL: gpu.func @dpp(
+// CHECK-NOT:     gpu.shuffle
+// CHECK:         rocdl.update.dpp {{.*}} with 177, 15, 15, true : f32
+// CHECK:         rocdl.update.dpp {{.*}} with 27, 15, 15, true : f32
+// CHECK:         rocdl.update.dpp {{.*}} with 321, 15, 15, true : f32
+// CHECK:         rocdl.update.dpp {{.*}} with 296, 15, 15, true : f32
+// CHECK:         rocdl.update.dpp {{.*}} with 320, 15, 15, true : f32
+// CHECK-NOT:     dpp
+// CHECK:         gpu.shuffle xor
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @dpp(%x: !wave.memory<[64], f32, global>) symbols {} constraints [#wave.hardware<threads_per_wave = 64>] {
+    %a = wave.read %x index [lane] : !wave.memory<[64], f32, global> -> vector<1xf32>
+    %b0 = wave.shuffle xor %a offset 1 width 64 : vector<1xf32>
+    %b1 = wave.shuffle xor %b0 offset 3 width 64 : vector<1xf32>
+    %b2 = wave.shuffle xor %b1 offset 7 width 64 : vector<1xf32>
+    %b3 = wave.shuffle xor %b2 offset 8 width 64 : vector<1xf32>
+    %b4 = wave.shuffle xor %b3 offset 15 width 64 : vector<1xf32>
+    %b5 = wave.shuffle xor %b4 offset 5 width 64 : vector<1xf32>
+    wave.write %b5, %x index [lane] : vector<1xf32>, !wave.memory<[64], f32, global>
+    wave.return
+  }
+}
+
+// -----
+
+// With the neighbouring row a swap of rows, where the target has it.
+// CHECK-LABEL: gpu.func @swaps(
+// CHECK-NOT:     gpu.shuffle
+// CHECK:         rocdl.permlane32.swap
+// CHECK:         arith.select
+// CHECK:         rocdl.permlane16.swap
+// CHECK:         arith.select
+// CHECK-NOT:     gpu.shuffle
+// CHECK:         gpu.return
+module attributes {wave.form = "scheduled", wave.target = "gfx950"} {
+  wave.kernel @swaps(%x: !wave.memory<[64], f32, global>) symbols {} constraints [#wave.hardware<threads_per_wave = 64>] {
+    %a = wave.read %x index [lane] : !wave.memory<[64], f32, global> -> vector<1xf32>
+    %b0 = wave.shuffle xor %a offset 32 width 64 : vector<1xf32>
+    %b1 = wave.shuffle xor %b0 offset 16 width 64 : vector<1xf32>
+    wave.write %b1, %x index [lane] : vector<1xf32>, !wave.memory<[64], f32, global>
+    wave.return
+  }
+}

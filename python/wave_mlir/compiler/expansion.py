@@ -8,17 +8,19 @@ from collections.abc import Callable, Sequence
 from mlir import ir
 from mlir.dialects import arith, vector
 
-from wave_mlir.dialect import Expr, Layout, TileType, plan
+from wave_mlir.dialect import Expr, Layout, TileType
 from wave_mlir.dialect.wave import AtomicKind
 
 from . import expand_elementwise as elementwise
 from .bitcasts import is_repacking
 from .diagnostics import PassError
+from .expand_exchange import LaneConstants, expand_exchange
 from .kernel_info import KernelInfo
 from .lane_values import Lanes, LaneValue, concatenate, layout_of, rechunk
 from .mma_shape import TRANSPOSED, oriented
 from .mma_steps import MmaSteps
 from .reductions import CLUSTERS, WAVES, clusters_of, register_of, registers_along, rows_attr, waves_of
+from .relayout_ways import WAY, exchange_of, plan_of
 from .scans import Scan
 from .selections import Selection
 from .targets import MmaKind, TargetError
@@ -40,6 +42,7 @@ class Expander:
         self.lanes = Lanes(info)
         self.values: dict[ir.Value, LaneValue] = {}
         self._accesses = -1
+        self._lane_constants: LaneConstants | None = None
 
     # --- values ----------------------------------------------------------------------------------
     def get(self, value: ir.Value, width: int | None = None) -> LaneValue:
@@ -271,9 +274,7 @@ class Expander:
         own = TileType(source.type).dims
         single = self.get(source, 1).chunks
         numbers = [_register_without(layout, own, r) for r in range(layout.registers)]
-        chunks = [
-            _repeated([single[n] for n in numbers[at : at + width]]) for at in range(0, layout.registers, width)
-        ]
+        chunks = [_repeated([single[n] for n in numbers[at : at + width]]) for at in range(0, layout.registers, width)]
         self.values[op.results[0]] = LaneValue(tuple(chunks), width)
         return True
 
@@ -370,15 +371,29 @@ class Expander:
         return held[0 if len(held) == 1 else _register_without(layout, TileType(value.type).dims, register)]
 
     def _relayout(self, op: ir.Operation) -> bool:
-        """relayout inside a lane: each register of the result is one of the operand's; nothing moves."""
-        source, target = layout_of(op.operands[0].type), layout_of(op.results[0].type)
-        found = plan(source, target, self.lanes.sizes)
+        """relayout: registers of a lane are renamed, or the lanes of a wave exchange theirs."""
+        before, after = TileType(op.operands[0].type), TileType(op.results[0].type)
+        found, target = plan_of(before, after, self.info), layout_of(after)
+        made = exchange_of(before, after, found, self.info) if WAY in op.attributes else None
+        if made is not None:
+            value = self.get(op.operands[0])
+            self.values[op.results[0]] = expand_exchange(value, made, self._constants(op), self.lanes.width(target))
+            return True
         if found.kind not in ("identity", "registers"):
             raise PassError(op, "this relayout moves elements between lanes; run wave-lower-relayouts first")
         single = self.get(op.operands[0], 1).chunks
         chosen = [single[register or 0] for register in found.registers]  # where None, any value will do
         self.values[op.results[0]] = rechunk(LaneValue(tuple(chosen), 1), self.lanes.width(target))
         return True
+
+    def _constants(self, op: ir.Operation) -> LaneConstants:
+        """What depends on the lane alone, in the kernel of an op."""
+        if self._lane_constants is None:
+            kernel = op
+            while kernel.name != "wave.kernel":
+                kernel = kernel.parent.operation
+            self._lane_constants = LaneConstants(kernel.regions[0].blocks[0], self.info.wave_size)
+        return self._lane_constants
 
     def _elementwise(self, op: ir.Operation) -> bool:
         tile = op.results[0].type

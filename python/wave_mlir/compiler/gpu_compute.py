@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import arith, gpu, scf, vector
+from mlir.dialects import arith, scf, vector
 
 from wave_mlir.dialect import Expr
 
@@ -146,59 +146,6 @@ def _converted(value: ir.Value, element: ir.Type) -> ir.Value:
         i64 = ir.IntegerType.get_signless(64)
         return arith.SIToFPOp(element, arith.IndexCastOp(i64, value).result).result
     return arith.IndexCastOp(element, value).result
-
-
-# --- lanes ---------------------------------------------------------------------------------------
-def lower_shuffle(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.shuffle → gpu.shuffle of each element, or of 32 bits of smaller ones; a lane that reads nothing keeps its
-    own value."""
-    view = op.opview
-    mode = str(op.attributes["mode"]).split()[-1].rstrip(">").split("<")[-1]
-    i32 = ir.IntegerType.get_signless(_I32)
-    with op.location, ir.InsertionPoint(op):
-        offset, width = (arith.ConstantOp(i32, op.attributes[n].value).result for n in ("offset", "width"))
-        attribute = ir.Attribute.parse(f"#gpu<shuffle_mode {mode}>")
-        source = view.source
-        if not isinstance(source.type, ir.VectorType):
-            value = _shuffled(source, offset, width, attribute)
-        else:
-            packed = _packed(source)
-            elements = [vector.ExtractOp(packed, [], [i]).result for i in range(packed.type.shape[0])]
-            shuffled = [_shuffled(e, offset, width, attribute) for e in elements]
-            value = _unpacked(vector.FromElementsOp(packed.type, shuffled).result, source.type)
-    op.results[0].replace_all_uses_with(value)
-    op.erase()
-
-
-def _packed(value: ir.Value) -> ir.Value:
-    """A vector of smaller elements as one of 32 bits each, whatever bits these are; others as they are."""
-    kind = ir.VectorType(value.type)
-    (count,), element = kind.shape, kind.element_type
-    if isinstance(element, ir.IndexType) or element.width not in (8, 16) or count == 1:
-        return value
-    per_word = _I32 // element.width
-    words = -(-count // per_word)
-    if count % per_word:
-        places = [min(i, count - 1) for i in range(words * per_word)]
-        value = vector.ShuffleOp(value, value, places).result
-    return vector.BitCastOp(ir.VectorType.get([words], ir.IntegerType.get_signless(_I32)), value).result
-
-
-def _unpacked(value: ir.Value, kind: ir.VectorType) -> ir.Value:
-    """What `_packed` has packed, as a vector of this type."""
-    if value.type == kind:
-        return value
-    (count,), (words,) = kind.shape, value.type.shape
-    whole = ir.VectorType.get([words * _I32 // kind.element_type.width], kind.element_type)
-    value = vector.BitCastOp(whole, value).result
-    return value if whole == kind else vector.ExtractStridedSliceOp(kind, value, [0], [count], [1]).result
-
-
-def _shuffled(value: ir.Value, offset: ir.Value, width: ir.Value, mode: ir.Attribute) -> ir.Value:
-    shuffle = gpu.ShuffleOp(value, offset, width, mode)
-    if mode == ir.Attribute.parse("#gpu<shuffle_mode xor>"):  # its partner is always in the group
-        return shuffle.results[0]
-    return arith.SelectOp(shuffle.results[1], shuffle.results[0], value).result
 
 
 # --- regions -------------------------------------------------------------------------------------

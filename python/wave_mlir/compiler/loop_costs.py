@@ -13,6 +13,7 @@ from mlir import ir
 from wave_mlir.dialect import MemoryType
 from wave_mlir.scheduling import Operation, Resource, Use
 
+from .expand_exchange import SWAPS
 from .kernel_info import KernelInfo
 from .lane_access import is_shared, stored_of
 from .lds_hazards import MEETINGS
@@ -34,6 +35,7 @@ ORDERED = (
 
 FREE = (
     "arith.constant",
+    "llvm.extractvalue",
     "ub.poison",
     "vector.extract_strided_slice",
     "vector.shape_cast",
@@ -89,6 +91,8 @@ class Costs:
             "wave.atomic": self._atomic,
             "wave.gather_to_shared": self._direct,
             "wave.shuffle": self._shuffle,
+            "gpu.shuffle": self._shuffle,
+            **dict.fromkeys(SWAPS.values(), self._swap),
         }
 
     def kind(self, op: ir.Operation) -> str | None:
@@ -162,7 +166,18 @@ class Costs:
 
     def _shuffle(self, op: ir.Operation, name: str) -> Operation:
         held = registers(op.results[0].type)
-        return Operation(name, "shuffle", self.target.latencies.lds // 2, (Use("issue", TURN * max(1, held)),), held)
+        latency = self.target.latencies.lds // 2
+        if (
+            "offset" in op.attributes
+            and ir.IntegerAttr(op.attributes["offset"]).value in self.target.exchanges.dpp_xors
+        ):
+            latency = self.target.latencies.vector
+        return Operation(name, "shuffle", latency, (Use("issue", TURN * max(1, held)),), held)
+
+    def _swap(self, op: ir.Operation, name: str) -> Operation:
+        clocks = self.target.exchanges.swap
+        uses = (Use("issue", TURN), Use("vector", clocks))
+        return Operation(name, "vector", clocks + self.target.latencies.vector - TURN, uses, 2)
 
     def _vector(self, op: ir.Operation, name: str) -> Operation:
         held = max((registers(r.type) for r in op.results), default=1)

@@ -19,6 +19,7 @@ from mlir import ir
 from wave_mlir.scheduling import MOST_STAGES, MOST_UNROLL
 
 from .diagnostics import PassError
+from .expand_exchange import SWAPS
 from .lane_access import in_lds, same_tile
 from .loop_memory import has_offset, is_steady, variant_values
 from .tile_ir import body_of, walk
@@ -42,7 +43,8 @@ SYNCHRONISATION = frozenset(
     )
 )  # fmt: skip
 _PURE_DIALECTS = ("arith", "vector", "math")
-_PURE = ("wave.apply_expr", "wave.scalar", "wave.mask", "wave.shuffle", "wave.mma", "wave.scaled_mma")
+_PURE = ("wave.apply_expr", "wave.scalar", "wave.mask", "wave.shuffle", "wave.mma", "wave.scaled_mma", "gpu.shuffle",
+         "llvm.extractvalue", *SWAPS.values())  # fmt: skip
 _READS = ("wave.read", "wave.buffer_load")
 _WRITES = ("wave.write", "wave.buffer_store")
 _SPLIT = ("wave.barrier_signal", "wave.barrier_wait")

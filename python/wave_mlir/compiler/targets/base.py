@@ -114,6 +114,23 @@ class Latencies:
 
 
 @dataclass(frozen=True)
+class Exchanges:
+    """How lanes of a wave exchange 32-bit registers. Clocks are of a SIMD's vector unit, unless they are LDS's.
+
+    `dpp_xors`: masks m such that one move with a DPP control reads lane `lane xor m`; `row_xmask`: by the control of
+    that name. `swapped_rows`: numbers of lanes of which one instruction swaps the odd rows of a register with the even
+    rows of another. Anything else goes through LDS's crossbar (ds_swizzle, ds_bpermute) as a 32-bit read does.
+    """
+
+    dpp_xors: tuple[int, ...]
+    row_xmask: bool
+    swapped_rows: tuple[int, ...]
+    vector: int  # a move, a select, a permutation of bytes; also a DPP move
+    swap: int
+    barrier: int  # what a barrier of the workgroup costs a wave: order of magnitude
+
+
+@dataclass(frozen=True)
 class Target:
     """Facts of one target. Sizes are in bytes, times in clocks, unless a name says otherwise."""
 
@@ -140,6 +157,7 @@ class Target:
     f8_flavor: str | None  # "FNUZ", "OCP" or None
     counters: tuple[WaitCounter, ...]
     latencies: Latencies
+    exchanges: Exchanges
     has_split_barrier: bool
     kinds: tuple[MmaKind, ...]
 

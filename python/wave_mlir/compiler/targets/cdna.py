@@ -7,7 +7,7 @@ compute units, SIMDs and clock.
 
 from __future__ import annotations
 
-from .base import ASSUMED, Buffers, LdsAccess, OffsetRange, Registers, WaitCounter, runs
+from .base import ASSUMED, Buffers, Exchanges, LdsAccess, OffsetRange, Registers, WaitCounter, runs
 
 TRIPLE = "amdgcn-amd-amdhsa"
 
@@ -39,6 +39,11 @@ COUNTERS = (
     WaitCounter("lgkmcnt", 15, ("LDS", "scalar load")),
     WaitCounter("expcnt", 7, ()),
 )
+
+# ISA (CDNA3, "DPP"): quad permutations do 1, 2, 3, a half-row mirror 7, a row rotation 8, a row mirror 15. A full-rate
+# instruction takes a wave 4 clocks (ISA); the cost of a barrier is assumed.
+DPP_XORS = (1, 2, 3, 7, 8, 15)
+EXCHANGES = Exchanges(dpp_xors=DPP_XORS, row_xmask=False, swapped_rows=(), vector=4, swap=0, barrier=32)
 
 
 def lds_accesses(

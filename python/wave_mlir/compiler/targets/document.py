@@ -62,6 +62,10 @@ def _facts() -> str:
         row("counters (most)", (", ".join(f"{c.name} ({c.maximum})" for c in t.counters) for t in targets)),
         row("clocks to use: vector, LDS, L2, memory (order of magnitude)", (
             f"{t.latencies.vector}, {t.latencies.lds}, {t.latencies.l2}, {t.latencies.memory}" for t in targets)),
+        row("exchange with lane xor m by DPP", (_numbers(t.exchanges.dpp_xors) for t in targets)),
+        row("rows swapped between registers, lanes", (_numbers(t.exchanges.swapped_rows) for t in targets)),
+        row("clocks: vector move, swap of rows, barrier (order of magnitude)", (
+            f"{t.exchanges.vector}, {t.exchanges.swap or 'none'}, {t.exchanges.barrier}" for t in targets)),
     ]  # fmt: skip
     return "## Facts\n\n" + _table(["", *(t.name for t in targets)], rows)
 

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from . import cdna
-from .base import ASSUMED, Buffers, Latencies, Lds, LdsAccess, OffsetRange, Registers, Target, WaitCounter, runs
+from .base import (
+    ASSUMED,
+    Buffers,
+    Exchanges,
+    Latencies,
+    Lds,
+    LdsAccess,
+    OffsetRange,
+    Registers,
+    Target,
+    WaitCounter,
+    runs,
+)
 from .mfma import f8_pairs
 from .mma import F8_FLAVORS
 from .wmma import wmma
@@ -66,6 +78,10 @@ TARGET = Target(
     ),
     # Orders of magnitude, assumed.
     latencies=Latencies(vector=5, lds=64, l2=300, memory=800, mma_extra=16, mma_to_vector_extra=0),
+    # ISA (RDNA4, "DPP16"): row_xmask has any mask below 16. Clocks: a wave of 32 lanes issues in one; barrier assumed.
+    exchanges=Exchanges(
+        dpp_xors=tuple(range(1, 16)), row_xmask=True, swapped_rows=(), vector=1, swap=0, barrier=32
+    ),
     has_split_barrier=True,  # ISA: s_barrier_signal, s_barrier_wait
     kinds=_KINDS,
 )  # fmt: skip

@@ -58,6 +58,7 @@ TARGET = Target(
     counters=cdna.COUNTERS,
     # Orders of magnitude, assumed as on gfx942. MMA: ISA, rounded.
     latencies=Latencies(vector=4, lds=128, l2=500, memory=1000, mma_extra=16, mma_to_vector_extra=3),
+    exchanges=cdna.EXCHANGES,
     has_split_barrier=False,
     kinds=_KINDS,
 )  # fmt: skip

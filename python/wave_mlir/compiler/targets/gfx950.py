@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import cdna
-from .base import Latencies, Lds, Target, lane_ranges
+from .base import Exchanges, Latencies, Lds, Target, lane_ranges
 from .mfma import dense, f8_pairs, f8f6f4, virtual
 from .mma import F8_FLAVORS
 
@@ -75,6 +75,11 @@ TARGET = Target(
     counters=cdna.COUNTERS,
     # Orders of magnitude. MMA: wait states that LLVM inserts.
     latencies=Latencies(vector=4, lds=128, l2=500, memory=1000, mma_extra=16, mma_to_vector_extra=4),
+    # ISA: v_permlane16_swap_b32, v_permlane32_swap_b32; two registers written, so assumed to take two turns.
+    exchanges=Exchanges(
+        dpp_xors=cdna.DPP_XORS, row_xmask=False, swapped_rows=(16, 32), vector=4, swap=8,
+        barrier=cdna.EXCHANGES.barrier,
+    ),
     has_split_barrier=False,
     kinds=_KINDS,
 )  # fmt: skip
