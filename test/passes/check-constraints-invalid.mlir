@@ -325,8 +325,9 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
 
 // -----
 
-// A contracted dim divided among waves.
+// A contracted dim divided among waves, for which no block dim is left.
 module attributes {wave.form = "tile", wave.target = "gfx942"} {
+  // expected-error@+1 {{dim K is divided among 2 waves, but no block dim (x, y, z) has that many that divide no other dim; drop a wave constraint, or make waves_per_block agree}}
   wave.kernel @k(%a: !wave.memory<[M, K], f16, global>, %b: !wave.memory<[N, K], f16, global>, %c: !wave.memory<[M, N], f32, global>)
       symbols {M = 512, N = 512, K = 256} dynamic []
       constraints [#wave.workgroup<M, 64, x>,
@@ -334,13 +335,12 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
                    #wave.tiling<K, 32>,
                    #wave.wave<M, 32>,
                    #wave.wave<N, 32>,
-                   #wave.wave<K, 16, z>,
-                   #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
+                   #wave.wave<K, 16>,
+                   #wave.hardware<threads_per_wave = 64, waves_per_block = [2, 2, 1], mma = f32_16x16x16_f16>] {
     %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
     %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
       %x = wave.read %a : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16>
       %y = wave.read %b : !wave.memory<[N, K], f16, global> -> !wave.tile<[N, K], f16>
-      // expected-error@+1 {{dim K is contracted here but divided among 2 waves, which would each have a part of the sum; drop #wave.wave<K, …>}}
       %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
       wave.yield %z : !wave.tile<[M, N], f32>
     }

@@ -17,8 +17,9 @@ from .diagnostics import PassError
 from .expand_exchange import LaneConstants, expand_exchange
 from .kernel_info import KernelInfo
 from .lane_values import Lanes, LaneValue, concatenate, layout_of, rechunk
-from .mma_shape import TRANSPOSED, oriented
+from .mma_shape import TRANSPOSED, oriented, shape_of
 from .mma_steps import MmaSteps
+from .partial_sums import PartialSums, Waves
 from .reductions import CLUSTERS, WAVES, clusters_of, register_of, registers_along, rows_attr, waves_of
 from .relayout_ways import WAY, exchange_of, plan_of
 from .scans import Scan
@@ -41,6 +42,7 @@ class Expander:
         self.info = info
         self.lanes = Lanes(info)
         self.values: dict[ir.Value, LaneValue] = {}
+        self.sums = PartialSums()
         self._accesses = -1
         self._lane_constants: LaneConstants | None = None
 
@@ -474,7 +476,9 @@ class Expander:
             return False
         kind = self.mma_kind(op)
         lhs, rhs = self.get(view.lhs, kind.lhs.elements), self.get(view.rhs, kind.rhs.elements)
-        acc = list(self.get(view.acc, kind.acc.elements).chunks)
+        given = list(self.get(view.acc, kind.acc.elements).chunks)
+        waves = self._waves_of_sum(op)
+        acc, firsts = self.sums.started(given, waves)
         steps = MmaSteps(op, kind)
         attributes: dict[str, ir.Attribute] = {"kind": ir.StringAttr.get(kind.name)}
         if TRANSPOSED in op.attributes:
@@ -487,9 +491,17 @@ class Expander:
                     operands.insert(2 * place + 1, held[scale])
                 mma = ir.Operation.create(op.name, [acc[number].type], operands, attributes)
                 acc[number] = mma.results[0]
+                firsts[number] = firsts[number] or mma
+        if waves:
+            acc = self.sums.totals(given, acc, firsts, waves)
         held = LaneValue(tuple(acc), kind.acc.elements)
         self.values[op.results[0]] = rechunk(held, self.lanes.width(layout_of(op.results[0].type)))
         return True
+
+    def _waves_of_sum(self, op: ir.Operation) -> Waves:
+        """The waves that divide the contracted dims of an MMA."""
+        lhs, contracted = layout_of(op.opview.lhs.type), shape_of(op, self.info).contracted
+        return tuple(w for dim in contracted for w in waves_of(lhs, dim))
 
     # --- regions ---------------------------------------------------------------------------------
     def _flat_types(self, kinds: list[ir.Type]) -> list[ir.Type]:
@@ -539,7 +551,10 @@ class Expander:
         for old_region, new_region in zip(op.regions, new.regions, strict=True):
             for block in old_region.blocks:
                 self._move_block(block, new_region)
-        self._adopt(list(op.results), list(new.results))
+        results = list(new.results)
+        if op.name == "wave.iterate":
+            results = self.sums.after_loop(new, sizes[0])
+        self._adopt(list(op.results), results)
         return True
 
     def _move_block(self, block: ir.Block, region: ir.Region) -> None:

@@ -290,6 +290,8 @@ class KernelInfo:
         if wave.axis is not None:
             return wave.axis
         workgroup = self._workgroup.get(dim)
+        if workgroup is None and dim in self._tiling:
+            return self._free_wave_axis(dim)
         if workgroup is None:
             raise self._error(
                 f"dim {dim} is divided among waves but no workgroup constraint says along which block dim; "
@@ -301,6 +303,22 @@ class KernelInfo:
                 f"#wave.wave<{dim}, {wave.tile}, x> with the block dim (x, y, z) whose waves divide it"
             )
         return workgroup.axis
+
+    def _free_wave_axis(self, dim: str) -> int:
+        """For a dim that a loop walks: the first block dim whose waves divide no other dim, and are as many."""
+        others = [w for w in self._wave.values() if w.dim != dim and self.waves_of(w.dim) > 1]
+        taken = {w.axis for w in others} | {self._workgroup[w.dim].axis for w in others if w.dim in self._workgroup}
+        dims = list(self._wave)
+        before = [d for d in dims[: dims.index(dim)] if self.waves_of(d) > 1 and self._wave[d].axis is None]
+        taken |= {self._free_wave_axis(d) for d in before if d not in self._workgroup and d in self._tiling}
+        given = self.hardware.waves_per_block
+        for axis in range(len(AXES)):
+            if axis not in taken and (not given or given[axis] == self.waves_of(dim)):
+                return axis
+        raise self._error(
+            f"dim {dim} is divided among {self.waves_of(dim)} waves, but no block dim (x, y, z) has that many that "
+            "divide no other dim; drop a wave constraint, or make waves_per_block agree"
+        )
 
     @cached_property
     def block_waves(self) -> tuple[int, int, int]:

@@ -16,13 +16,6 @@ def check_mma(info: KernelInfo, op: ir.Operation) -> None:
     shape, kind = shape_of(op, info), kind_of(info, op)
     _check_types(info, op, kind)
     _check_vector_shapes(info, op, shape, kind)
-    for dim in shape.contracted:
-        if info.wave_axis(dim) is not None:
-            raise PassError(
-                op,
-                f"dim {dim} is contracted here but divided among {info.waves_of(dim)} waves, which would each have a "
-                f"part of the sum; drop #wave.wave<{dim}, …>",
-            )
 
 
 def _check_types(info: KernelInfo, op: ir.Operation, kind: MmaKind) -> None:
