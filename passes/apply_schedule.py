@@ -12,6 +12,7 @@ from wave_mlir.compiler.lane_access import REST
 from wave_mlir.compiler.loop_problem import CannotSchedule, LoopProblem
 from wave_mlir.compiler.loop_schedule import annotate, check_room, loops, spare_lds
 from wave_mlir.compiler.manual_schedule import place_of, schedule_by_hand, tags_of
+from wave_mlir.compiler.pass_options import at_least
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, option, register_pass
 from wave_mlir.compiler.tile_ir import kernels
 
@@ -42,6 +43,10 @@ class ApplySchedule(Pass):
     """
 
     copies: int = option(0, help="copies of each LDS buffer of the loops; 0 = one")
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a number of copies that there is not."""
+        at_least(self, "copies", 0)
 
     def run(self, module: ModuleOp) -> None:
         """Annotate the loops of every kernel of the module that has a schedule."""

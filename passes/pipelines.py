@@ -13,7 +13,7 @@ from typing import Literal
 
 from wave_mlir.compiler import rocdl, targets
 from wave_mlir.compiler.forms import FORMS
-from wave_mlir.compiler.pass_options import OptionError, nearest, option, options_of, parse_options, print_value
+from wave_mlir.compiler.pass_options import OptionError, at_least, nearest, option, options_of, parse_options, print_value
 
 DEFAULT_TARGET = "gfx942"
 
@@ -39,6 +39,14 @@ class PipelineOptions:
     schedule_file: str = option("", help="text file of schedules by hand, for the loops it names")
     schedule_dump: str = option("", help="text file to write the schedules of all loops to")
     verify: bool = option(False, help="check the module's form after each stage")
+
+    def __post_init__(self) -> None:
+        """Refuse what would have no effect. Raises ValueError."""
+        at_least(self, "buffer_copies", 0)
+        if self.schedule == "none" and not self.schedule_file:
+            for name, given in (("buffer-copies", self.buffer_copies > 1), ("schedule-dump", self.schedule_dump)):
+                if given:
+                    raise ValueError(f"option '{name}' is of scheduled loops; add schedule=modulo, or another strategy")
 
 
 Stage = Callable[[PipelineOptions], list[str]]

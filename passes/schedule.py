@@ -22,6 +22,7 @@ from wave_mlir.compiler.loop_schedule import (
     spare_lds,
 )
 from wave_mlir.compiler.loop_schedule import notes as listing
+from wave_mlir.compiler.pass_options import at_least
 from wave_mlir.compiler.pass_registry import Pass, PassError, option, register_pass
 from wave_mlir.compiler.tile_ir import body_of, kernels
 from wave_mlir.passes.pipelines import Strategy
@@ -70,6 +71,10 @@ class Schedule(Pass):
     copies: int = option(0, help="copies of each LDS buffer of a loop; 0 = two where LDS has room")
     file: str = option("", help="text file of schedules by hand: its loops get these instead")
     dump: str = option("", help="text file to write the schedules of all loops to")
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a number of copies that there is not."""
+        at_least(self, "copies", 0)
 
     def run(self, module: ir.Module) -> None:
         """Annotate the loops of every kernel of the module."""

@@ -28,7 +28,7 @@ def loaded(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("mfma", ["F32_16x16x16_F16", "F32_32x32x8_F16"])
 def test_matmul(monkeypatch: pytest.MonkeyPatch, dynamic: bool, mfma: str) -> None:
-    monkeypatch.setattr("wave_mlir.wave.compile._warned", set())
+    monkeypatch.setattr("wave_mlir.wave.compile_options._warned", set())
     with pytest.warns(UserWarning, match="option 'wave_runtime' has no effect"):
         loaded("matmul", monkeypatch).run(dynamic=dynamic, mfma=MMAType[mfma])
 
@@ -118,7 +118,7 @@ def test_it_answers_only_when_asked() -> None:
 
 def test_options_of_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
     """Options that ask for what is done anyway are silent, others say so once; all can be read back."""
-    monkeypatch.setattr("wave_mlir.wave.compile._warned", set())
+    monkeypatch.setattr("wave_mlir.wave.compile_options._warned", set())
     import warnings
 
     from wave_mlir.wave.scheduling import SchedulingType

@@ -9,7 +9,7 @@ import pytest
 import torch
 import wave_mlir.lang as tkl
 from wave_mlir.runtime import gpu
-from wave_mlir.wave.compile import _REPLACED, WaveCompileOptions
+from wave_mlir.wave.compile_options import _REPLACED, WaveCompileOptions
 from wave_mlir.wave.constraints import MMAType
 from wave_mlir.wave.utils import general_utils, mma_utils, mxfp_utils, run_utils, torch_utils
 from wave_mlir.wave.utils.reference_kernel_utils import scaled_dot_product_attention_bhsd

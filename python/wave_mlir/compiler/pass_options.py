@@ -30,6 +30,12 @@ def option(default: T, help: str) -> T:
     return dataclasses.field(default=default, metadata={"help": help})
 
 
+def at_least(options: object, field: str, least: int) -> None:
+    """For `__post_init__`: raise ValueError if the field's number is smaller than `least`."""
+    if (value := getattr(options, field)) < least:
+        raise ValueError(f"option '{option_name(field)}' is {value}; it takes {least} or more")
+
+
 def nearest(word: str, among: Iterable[str]) -> str:
     """`; did you mean 'x'?` for the closest of `among`, or the list of them all."""
     names = list(among)

@@ -32,7 +32,7 @@ def reordered_workgroups(
         raise ValueError(f"reordered_workgroups: group is {group}, along is {along}; they are 1 or more, and 0 or 1")
     if target is not None and xcds is not None:
         raise ValueError("reordered_workgroups: give the target or the number of XCDs, not both")
-    chips = targets.get(target).xcds if target is not None else xcds or 1
+    chips = targets.get(target).xcds if target is not None else 1 if xcds is None else xcds
     if chips < 1:
         raise ValueError(f"reordered_workgroups: there are {chips} XCDs; at least one")
     sizes = (sympy.sympify(grid[0]), sympy.sympify(grid[1]))
