@@ -13,7 +13,15 @@ from typing import Literal
 
 from wave_mlir.compiler import rocdl, targets
 from wave_mlir.compiler.forms import FORMS
-from wave_mlir.compiler.pass_options import OptionError, at_least, nearest, option, options_of, parse_options, print_value
+from wave_mlir.compiler.pass_options import (
+    OptionError,
+    at_least,
+    nearest,
+    option,
+    options_of,
+    parse_options,
+    print_value,
+)
 
 DEFAULT_TARGET = "gfx942"
 

@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "compiler": _PASSES,
     "passes": _PASSES,
     "sim": _OUTPUT,
-    "report": _OUTPUT | {"scheduling"},
+    "report": _OUTPUT,
     "isa": _OUTPUT | {"report"},
     "runtime": _OUTPUT | {"sim", "isa"},
     "lang": {"dialect"},

@@ -10,6 +10,7 @@ import wave_mlir.compat  # noqa: F401
 import wave_mlir.lang as tkl
 import wave_mlir.wave as own
 from wave_lang.kernel import wave as tkw  # type: ignore[import-not-found]
+from wave_mlir.compiler.abi import AbiError
 from wave_mlir.compiler.diagnostics import CompileError
 from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE as GLOBAL
 from wave_mlir.sim import SimError
@@ -45,6 +46,10 @@ def test_inputs_of_any_strides(library: str) -> None:
         kernel(torch.from_numpy(x).T, torch.from_numpy(y))
     else:
         kernel(x.T, y)
+        with pytest.raises(AbiError, match="array of argument 'x' is not contiguous"):
+            kernel.plan(x.T, y)  # a copy would be gone when the plan is used
+        with pytest.raises(AbiError, match="argument 'x'"):
+            kernel(x, y)
     np.testing.assert_array_equal(y, x.T.astype(np.float16))
     y[:] = 0
     kernel.run_isa(x.T, y)
@@ -115,6 +120,7 @@ def test_every_operation_takes_a_tag() -> None:
     def tagged(x: tkl.Memory[M, N, GLOBAL, tkl.f32], y: tkl.Memory[M, N, GLOBAL, tkl.f32]):
         value = tkw.exp2(tkw.read(x, tag="read"), tag="power")
         value = tkw.cast(tkw.maximum(value, value, tag="max"), tkl.f32, tag="none")  # gives back its operand
+        value = tkw.cast(src=value, dtype=tkl.f32, tag="none")
         tkw.write(value, y, tag="write")
 
     text = made(tagged, {M: 2, N: 64}).ir("tile")

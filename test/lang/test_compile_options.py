@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
 from runtime_kernels import GEMM_SUBS, K, M, N, added, gemm
 from wave_mlir.compiler import abi
-from wave_mlir.compiler.diagnostics import CompileError
+from wave_mlir.compiler.diagnostics import CompileError, CompileWarning
 from wave_mlir.compiler.pass_options import OptionError, parse_options
+from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE as GLOBAL
 from wave_mlir.passes.pipelines import PipelineOptions, expand
 from wave_mlir.wave.compile import CompiledKernel, WaveCompileOptions, wave_compile
 from wave_mlir.wave.scheduling import SchedulingType
 
+ROWS = [
+    tkw.WorkgroupConstraint(M, 1, 0),
+    tkw.WorkgroupConstraint(N, 64, 1),
+    tkw.HardwareConstraint(64, vector_shapes={M: 1, N: 64}),
+]
+X = tkl.Memory[M, N, GLOBAL, tkl.f32]
 AT = r"test_compile_options\.py:\d+:\d+: error: "
 
 
@@ -51,8 +60,37 @@ def test_a_dump_without_a_schedule(tmp_path: Path) -> None:
         parse_options(PipelineOptions, "schedule-dump=x", "it")
 
 
+def test_a_loop_that_is_not_scheduled() -> None:
+    """The warning is at the loop's line, once, whatever forms are asked for; other warnings are left alone."""
+
+    @tkw.wave([*ROWS, tkw.TilingConstraint(K, 1)])
+    def kernel(x: X, y: X):
+        @tkw.iterate(K, init_args=[tkw.read(x)])
+        def loop(value):
+            @tkw.conditional(K > 3, else_return=[value])
+            def more():
+                return value + value
+
+            return more
+
+        tkw.write(loop, y)
+
+    subs = {M: 2, N: 64, K: 8}
+    options = WaveCompileOptions(subs=subs, target="gfx942", schedule=SchedulingType.MODULO, cache=False)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        made = wave_compile(options, kernel)
+        assert "wave.iterate" in made.ir("scheduled") and made.hsaco
+    (warning,) = seen
+    assert warning.category is CompileWarning and Path(warning.filename).resolve() == Path(__file__)
+    first = inspect.getsourcelines(kernel.function)[1]
+    assert warning.lineno == first + 2
+    assert "this loop is not scheduled: 'wave.conditional' inside of it has a body" in str(warning.message)
+    assert [note.message for note in warning.message.diagnostic.notes] == ["this op is in the way"]
+
+
 def test_copies_without_a_schedule() -> None:
-    with pytest.warns(UserWarning, match=r"multi_buffer_count=3 has no effect: schedule is SchedulingType\.NONE") as seen:
+    with pytest.warns(UserWarning, match=r"multi_buffer_count=3 has no effect: schedule is .*Type\.NONE") as seen:
         compiled(multi_buffer_count=3)
     assert [w.filename for w in seen] == [__file__]
     with pytest.warns(UserWarning, match=r"schedule=SchedulingType\.MANUAL has no effect without a schedule"):

@@ -46,6 +46,26 @@ def test_values(dynamic: bool) -> None:
     kernel(x, y)  # the logs of a call that nobody looks at
 
 
+@pytest.mark.parametrize("label", ["x", "of x, halved", "debug_log.0", 'a"b\\'])
+def test_labels_are_any_text(label: str) -> None:
+    """A label is no name in the program: neither that of another argument nor one at all."""
+
+    @tkw.wave(ROWS)
+    def kernel(x_log: X, y: X):
+        value = tkw.read(x_log)
+        tkw.debug_log(value, label)
+        tkw.debug_log(value + value, label + "_log")
+        tkw.write(value, y)
+
+    compiled, logs = made(kernel, {M: 2, N: 64}), {}
+    x, y = np.arange(128, dtype=np.float32).reshape(2, 64), np.zeros((2, 64), np.float32)
+    compiled(x, y, debug_logs=logs)
+    assert list(logs) == [label, label + "_log"] and (logs[label]["value"] == x).all()
+    assert (logs[label + "_log"]["value"] == 2 * x).all()
+    compiled.run_isa(x, y)
+    assert compiled.hsaco
+
+
 def test_trips_of_a_loop_and_a_mapping() -> None:
     """The running sum after each trip, and the last one with its dims exchanged."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import threading
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -19,6 +20,7 @@ from mlir import ir
 from wave_mlir.passes.pipelines import PipelineOptions
 
 from . import abi, cache, cache_key, driver, forms
+from .diagnostics import CompileWarning
 from .runnable import Runnable
 
 IN_MEMORY = 256
@@ -84,7 +86,9 @@ class CachedCompiled(Runnable):
             if form == "gpu":
                 self._texts[form] = str(self.module)
             elif form in forms.FORMS:
-                until = driver.compile_module(self._program, until=form, options=self._pipeline)
+                with warnings.catch_warnings():  # they were given when the program was compiled
+                    warnings.simplefilter("ignore", CompileWarning)
+                    until = driver.compile_module(self._program, until=form, options=self._pipeline)
                 self._texts[form] = until.ir(form)
             else:
                 raise driver.unknown_form(form)

@@ -5,7 +5,9 @@ A pass raises `PassError`; whoever runs passes in this process (`pass_registry.r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Self
 
@@ -110,6 +112,36 @@ class CompileWarning(UserWarning):
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic
         super().__init__(str(diagnostic))
+
+
+@contextmanager
+def warnings_taken(context: ir.Context) -> Iterator[list[Diagnostic]]:
+    """Warnings that passes emit in a context, in order and without repetitions, instead of MLIR's printing them."""
+    found: dict[Diagnostic, None] = {}
+
+    def take(info: ir.Diagnostic) -> bool:
+        if info.severity != ir.DiagnosticSeverity.WARNING:
+            return False
+        notes = tuple(Diagnostic("note", location_text(n.location), n.message) for n in info.notes)
+        found[Diagnostic("warning", location_text(info.location), info.message, notes)] = None
+        return True
+
+    taken: list[Diagnostic] = []
+    handler = context.attach_diagnostic_handler(take)
+    try:
+        yield taken
+    finally:
+        handler.detach()  # pyright: ignore[reportAttributeAccessIssue]
+        taken += found
+
+
+def give_warning(diagnostic: Diagnostic) -> None:
+    """A CompileWarning, at the line that the diagnostic points at: the user's."""
+    parts = diagnostic.location.rsplit(":", 2)
+    if len(parts) == 3 and parts[1].isdigit():
+        warnings.warn_explicit(CompileWarning(diagnostic), CompileWarning, parts[0], int(parts[1]))
+    else:
+        warnings.warn(CompileWarning(diagnostic), stacklevel=2)
 
 
 def emit_error(where: Located, message: str, notes: Sequence[tuple[ir.Location, str]] = ()) -> None:

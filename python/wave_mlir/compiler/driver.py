@@ -20,7 +20,7 @@ from wave_mlir.passes import pipelines
 
 from . import abi, forms, gpu_prepare
 from .codegen import STAGES, Generation
-from .diagnostics import CompileError, Diagnostic, PassError, location_text
+from .diagnostics import CompileError, Diagnostic, PassError, give_warning, location_text, warnings_taken
 from .pass_registry import run_passes
 from .runnable import Runnable
 
@@ -126,6 +126,7 @@ def compile_module(
     kernel: str | None = None,
     emit: Sequence[str] = (),
     until: str = "gpu",
+    or_later: bool = False,
     keep: Sequence[str] = (),
     debug: bool = False,
     options: pipelines.PipelineOptions | None = None,
@@ -134,6 +135,7 @@ def compile_module(
 
     target: overrides the module's. symbols: values of static symbols, in tile form only. kernel: drop all others.
     emit: stages of machine code to make at once. until: the form to stop at; machine code needs "gpu".
+    or_later: a module that is past that form stays as it is.
     keep: forms on the way whose text to keep (the first and the last are kept always). debug: line tables.
     options: those of the pipelines; their target is the module's. Raises CompileError with located diagnostics.
     """
@@ -145,7 +147,10 @@ def compile_module(
             _set_symbols(parsed, dict(symbols or {}))
         except PassError as error:
             raise _from_pass_error(error) from None
-        compiled = _lower(parsed, until, set(keep), debug, options or pipelines.PipelineOptions())
+        with warnings_taken(parsed.context) as warned:
+            compiled = _lower(parsed, until, or_later, set(keep), debug, options or pipelines.PipelineOptions())
+        for found in warned:
+            give_warning(found)
         for stage in emit:
             compiled.emit(stage)
     return compiled
@@ -162,14 +167,14 @@ def unknown_form(name: str, location: str = "<compiler>") -> CompileError:
 
 
 def _lower(
-    module: ir.Module, until: str, keep: set[str], debug: bool, options: pipelines.PipelineOptions
+    module: ir.Module, until: str, or_later: bool, keep: set[str], debug: bool, options: pipelines.PipelineOptions
 ) -> Compiled:
     if until not in forms.FORMS:
         raise unknown_form(until, location_text(module.operation.location))
     first = _form_of(module)
     texts, timings = {first: str(module)}, {}
     steps = forms.FORMS[forms.FORMS.index(first) : forms.FORMS.index(until) + 1]
-    if not steps:
+    if not steps and not or_later:
         raise _error(module, f"the module is in {first} form, which is past {until} form")
     options = dataclasses.replace(options, target=gpu_prepare.target_of(module).name)
     for source, destination in zip(steps, steps[1:], strict=False):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -16,7 +15,7 @@ from mlir import ir
 from mlir.dialects.builtin import ModuleOp
 
 from . import abi, targets
-from .diagnostics import CompileWarning, Diagnostic, location_text
+from .diagnostics import Diagnostic, give_warning, location_text
 from .register_pressure import budget, registers_of
 from .tile_ir import walk
 
@@ -123,7 +122,7 @@ def warn(
             notes = tuple(Diagnostic("note", location_text(where), text) for where, text in costs.notes())
             text = f"kernel '{name}' {' and '.join(what)}; {costs.advice(target)}"
             found = Diagnostic("warning", location_text(function.location), text, notes)
-            warnings.warn(CompileWarning(found), stacklevel=2)
+            give_warning(found)
 
 
 FEW_MOVES = 64

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from wave_mlir.compiler.targets import Target
+from wave_mlir.dialect import bank_conflicts
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,7 @@ class Touch:
 class Buffer:
     """An LDS buffer. Bytes written and read are those of all waves in one run through the program.
 
-    copies: bytes written by direct copies, whose lanes follow one another. unknown: accesses whose place depends on
-    values in registers.
+    unknown: accesses whose place depends on values in registers.
     """
 
     name: str
@@ -49,7 +49,6 @@ class Buffer:
     bytes: int
     written: int = 0
     read: int = 0
-    copies: int = 0
     unknown: int = 0
 
 
@@ -108,13 +107,8 @@ def touches(access: Access, target: Target) -> list[list[Touch]]:
 
 def degrees(access: Access, target: Target) -> list[int]:
     """The clocks of each phase: the most rows that any bank is asked for."""
-    found = []
-    for phase in touches(access, target):
-        rows: defaultdict[int, set[int]] = defaultdict(set)
-        for touch in phase:
-            rows[touch.bank].add(touch.row)
-        found.append(max((len(r) for r in rows.values()), default=1))
-    return found
+    phases = [list(p) for p in target.lds_access(access.op, access.bits).phases]
+    return bank_conflicts(list(access.addresses), access.bits // 8, target.lds_banks, phases)
 
 
 def rows_asked(phase: list[Touch], banks: int) -> np.ndarray:

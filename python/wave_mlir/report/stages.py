@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .render_model import LETTERS
 from .svg import COLOURS, box, text
 
 _COLUMNS = 96
-_LETTERS = {
-    "mfma": "M", "load": "G", "direct_to_lds": "D", "lds_read": "R", "lds_write": "W", "store": "T", "atomic": "T",
-    "barrier": "B", "valu": "V",
-}  # fmt: skip
 _LEGEND = (
-    "M MMA, G global load, D direct to LDS, R W LDS read, write, B barrier, T store, V other; "
+    "M MMA, G global load, D direct to LDS, R W LDS read, write, B barrier, T store or atomic, V other; "
     "stage 0 is the newest trip"
 )
 _CELL = 12
@@ -55,7 +52,7 @@ def stages_text(loops: Sequence[LoopStages]) -> str:
         for first in range(0, len(loop.slots), _COLUMNS):
             part = loop.slots[first : first + _COLUMNS]
             for stage in range(loop.stages):
-                row = "".join(_LETTERS.get(s.kind, "V") if s.stage == stage else "." for s in part)
+                row = "".join(LETTERS[s.kind] if s.stage == stage else "." for s in part)
                 lines.append(f"  stage {stage} |{row}|")
             lines.append("")
     if lines:

@@ -156,15 +156,19 @@ def _assignment(text: str) -> tuple[str, int | str]:
     return name.strip(), int(value)
 
 
-def _compile_input(options: argparse.Namespace, until: str, *, debug: bool = False) -> driver.Compiled:
+def _compile_input(
+    options: argparse.Namespace, until: str, *, debug: bool = False, or_later: bool = False
+) -> driver.Compiled:
+    """The input, compiled to the form `until`. or_later: one in a later form stays in it."""
     module, symbols, kernel = wave_python.read_module(
         options.file, options.target, dict(options.symbols), options.kernel
     )
     if wave_python.is_python(options.file):
         symbols = {}  # they are in the traced program
     return driver.compile_module(
-        module, options.target, symbols, kernel=kernel, until=until, debug=debug, options=options.options
-    )
+        module, options.target, symbols, kernel=kernel, until=until, or_later=or_later, debug=debug,
+        options=options.options,
+    )  # fmt: skip
 
 
 def _compile(options: argparse.Namespace) -> int:

@@ -50,8 +50,7 @@ def _add(
 ) -> None:
     read, written = lds_traffic.bytes_of(op, info)
     buffer.read, buffer.written = buffer.read + read, buffer.written + written
-    if op.name == COPY:
-        buffer.copies += written
+    if op.name == COPY:  # its lanes follow one another
         return
     place = _access(op, number, info, buffer.offset) if read or written else None
     if place is None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from wave_mlir import report
 from wave_mlir.compiler import driver, outputs, targets
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
+from wave_mlir.passes.pipelines import PipelineOptions
 
 from . import wave_python
 
@@ -41,18 +42,20 @@ class _Gathered:
 
 def run(options: argparse.Namespace, compile_input: CompileInput) -> int:
     """Print what the options ask for; returns the exit code. Raises CompileError, AssemblyError and OSError."""
+    if options.timeline and (options.json or options.lds):
+        other = "--json has the figures of its model" if options.json else "--lds is another picture"
+        raise _failure(options, f"--timeline is text of its own, {other}; leave one of them out")
     gathered = _gather(options, compile_input)
     if options.lds and not gathered.lds:
-        message = "--lds needs a kernel as a tile program, which has its layouts and LDS accesses"
-        raise CompileError([Diagnostic("error", options.file, message)])
+        raise _failure(options, "--lds needs a kernel as a tile program, which has its layouts and LDS accesses")
     picture = _picture(options, gathered) if options.svg else ""
     if options.json:
         print(json.dumps(_json(options, gathered), indent=2))
     elif options.lds:
-        texts = [report.lds_text(found, gathered.tiles[name]) for name, found in gathered.lds.items()]
+        texts = [report.lds_text(found, gathered.tiles.get(name, [])) for name, found in gathered.lds.items()]
         print("\n".join(texts), end="")
     elif options.timeline:
-        print("\n".join(_timeline(kernel, gathered) for kernel in gathered.made.kernels), end="")
+        print(_timelines(gathered), end="")
     elif not options.svg:
         print(report.render_text(gathered.made), end="")
     if picture:
@@ -74,6 +77,7 @@ def _json(options: argparse.Namespace, gathered: _Gathered) -> dict[str, object]
 def _gather(options: argparse.Namespace, compile_input: CompileInput) -> _Gathered:
     if Path(options.file).suffix == ".mlir" or wave_python.is_python(options.file):
         return _compiled(options, compile_input)
+    _check_machine_code(options)
     made = report.analyze_file(options.file)
     if options.kernel:
         made.kernels = [k for k in made.kernels if k.name == options.kernel]
@@ -82,23 +86,34 @@ def _gather(options: argparse.Namespace, compile_input: CompileInput) -> _Gather
     return _Gathered(made)
 
 
+def _failure(options: argparse.Namespace, message: str) -> CompileError:
+    return CompileError([Diagnostic("error", options.file, message)])
+
+
+def _check_machine_code(options: argparse.Namespace) -> None:
+    """Refuse options that say how to compile: machine code is."""
+    given = [("--options", options.options != PipelineOptions()), ("--target", options.target), ("-D", options.symbols)]
+    if wrong := ", ".join(name for name, is_given in given if is_given):
+        raise _failure(options, f"{wrong}: this is machine code already; compile the kernel again with other options")
+
+
 def _compiled(options: argparse.Namespace, compile_input: CompileInput) -> _Gathered:
-    """Compile in steps, and read from each form what it tells."""
+    """Compile in steps, and read from each form what it tells; nothing of forms that the input is past."""
     from . import wave_lds, wave_stages, wave_traffic
 
-    try:
-        placed = compile_input(options, "placed").module
-    except CompileError:  # either wrong, as will be seen, or in a later form
-        return _Gathered(report.analyze(compile_input(options, "gpu").isa))
-    with placed.context:
-        reads, tiles = wave_traffic.reads_of(placed), wave_lds.pictures(placed)
-    lane = driver.compile_module(placed, until="lane", options=options.options).module
-    with lane.context:
-        stages = wave_stages.stages_of(lane, options.options)
-    scheduled = driver.compile_module(lane, until="scheduled", options=options.options).module
-    with scheduled.context:
-        found = wave_lds.reports(scheduled)
-    made = report.analyze(driver.compile_module(scheduled, options=options.options).isa)
+    reads, tiles, stages, found = {}, {}, {}, {}
+    compiled = compile_input(options, "placed", or_later=True)
+    module = compiled.module
+    if compiled.form == "placed":
+        with module.context:
+            reads, tiles = wave_traffic.reads_of(module), wave_lds.pictures(module)
+    if driver.compile_module(module, until="lane", or_later=True, options=options.options).form == "lane":
+        with module.context:
+            stages = wave_stages.stages_of(module, options.options)
+    if driver.compile_module(module, until="scheduled", or_later=True, options=options.options).form == "scheduled":
+        with module.context:
+            found = wave_lds.reports(module)
+    made = report.analyze(driver.compile_module(module, options=options.options).isa)
     for kernel in made.kernels:
         if kernel.name in found:
             kernel.lds_clocks = found[kernel.name].clocks()
@@ -114,27 +129,45 @@ def _add_reuse(kernel: report.KernelReport, reads: list[report.TileRead]) -> Non
         kernel.l2 = report.l2_reuse(reads, table, kernel.occupancy * table.simds_per_compute_unit // waves)
 
 
+def _without_model(kernel: report.KernelReport) -> str:
+    """Why the kernel has none."""
+    if kernel.hot_loop is None:
+        return "it has no loop"
+    if kernel.target not in targets.names():
+        return f"there are no rates for {kernel.target or 'its target, which the text does not name'}"
+    if kernel.occupancy is None:
+        return "the text does not say its threads and LDS; give it with its amdhsa.kernels, as LLVM writes it"
+    return f"there are no rates for {kernel.target}"
+
+
 def _model(kernel: report.KernelReport) -> report.LoopModel:
     if kernel.model is None:
-        why = "it has no loop" if kernel.hot_loop is None else f"there are no rates for {kernel.target or 'its target'}"
-        raise report.AssemblyError(f"no timeline of kernel '{kernel.name}': {why}")
+        raise report.AssemblyError(f"no timeline of kernel '{kernel.name}': {_without_model(kernel)}")
     return kernel.model
+
+
+def _timelines(gathered: _Gathered) -> str:
+    """Those of all kernels that have one, and why the others have none; an error when none has one."""
+    kernels = gathered.made.kernels
+    if not any(kernel.model for kernel in kernels):
+        _model(kernels[0])
+    return "\n".join(_timeline(kernel, gathered) for kernel in kernels)
 
 
 def _timeline(kernel: report.KernelReport, gathered: _Gathered) -> str:
     """The schedules of the kernel's loops, where they have one, and the modelled trip of the hot loop."""
     stages = report.stages_text(gathered.stages.get(kernel.name, []))
-    return stages + ("\n" if stages else "") + f"{kernel.name}: {report.timeline_text(_model(kernel))}"
+    steady = report.timeline_text(kernel.model) if kernel.model else f"no timeline, {_without_model(kernel)}\n"
+    return stages + ("\n" if stages else "") + f"{kernel.name}: {steady}"
 
 
 def _picture(options: argparse.Namespace, gathered: _Gathered) -> str:
     if len(gathered.made.kernels) != 1:
         names = ", ".join(k.name for k in gathered.made.kernels)
-        message = f"--svg shows one kernel; choose one with --kernel: {names}"
-        raise CompileError([Diagnostic("error", options.file, message)])
+        raise _failure(options, f"--svg shows one kernel; choose one with --kernel: {names}")
     (kernel,) = gathered.made.kernels
     if options.lds:
-        return report.lds_svg(gathered.lds[kernel.name], gathered.tiles[kernel.name])
+        return report.lds_svg(gathered.lds[kernel.name], gathered.tiles.get(kernel.name, []))
     loops = gathered.stages.get(kernel.name, [])
     more = (lambda top: report.stages_parts(loops, top)) if loops else None
     return report.timeline_svg(_model(kernel), f"{kernel.name} ({kernel.target})", more)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from mlir import ir
 from mlir.dialects.builtin import ModuleOp
 
-from wave_mlir.compiler.diagnostics import location_text
+from wave_mlir.compiler.diagnostics import location_text, warnings_taken
 from wave_mlir.compiler.loop_schedule import PIPELINE, SLOT
 from wave_mlir.compiler.pass_registry import run_passes
 from wave_mlir.compiler.tile_ir import body_of, walk
@@ -23,12 +24,13 @@ _KINDS = {
 
 def stages_of(module: ir.Module, options: pipelines.PipelineOptions) -> dict[str, list[LoopStages]]:
     """The scheduled loops of each kernel of a module in lane form, which is left as it is."""
-    passes = pipelines.between("lane", "scheduled", options)
-    last = next((n for n, p in enumerate(passes) if p.startswith("wave-schedule")), None)
+    passes = pipelines.between("lane", "scheduled", replace(options, schedule_dump=""))
+    last = next((n for n, p in enumerate(passes) if p.startswith(("wave-schedule", "wave-apply-schedule"))), None)
     if last is None:
         return {}
     copy = cast(ModuleOp, module.operation.clone())
-    run_passes(copy, passes[: last + 1])
+    with warnings_taken(copy.context):  # they are given when the kernel is compiled on
+        run_passes(copy, passes[: last + 1])
     found = {}
     for kernel in copy.body.operations:
         if kernel.operation.name == "wave.kernel":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import sympy
 from mlir import ir
@@ -89,28 +90,23 @@ def stored_through(mapping: IndexMapping | None, value: Value, memory: MemoryVal
     return mapping
 
 
-@with_tag
-def atomic_add(
-    lhs: Value,
-    rhs: MemoryValue,
-    elements_per_thread: ExprLike | None = None,
-    mapping: IndexMapping | None = None,
-    mapping_dynamic_vals: Dynamic = (),
-) -> Value:
-    """`rhs += lhs` at each element, indivisibly; what was there before."""
-    return _atomic("add", lhs, rhs, elements_per_thread, mapping, mapping_dynamic_vals)
+def _function(kind: str, text: str) -> Callable[..., Value]:
+    def function(
+        lhs: Value,
+        rhs: MemoryValue,
+        elements_per_thread: ExprLike | None = None,
+        mapping: IndexMapping | None = None,
+        mapping_dynamic_vals: Dynamic = (),
+    ) -> Value:
+        return _atomic(kind, lhs, rhs, elements_per_thread, mapping, mapping_dynamic_vals)
+
+    function.__name__ = function.__qualname__ = f"atomic_{kind}"
+    function.__doc__ = f"`{text}` at each element, indivisibly; what was there before."
+    return with_tag(function)
 
 
-@with_tag
-def atomic_min(
-    lhs: Value,
-    rhs: MemoryValue,
-    elements_per_thread: ExprLike | None = None,
-    mapping: IndexMapping | None = None,
-    mapping_dynamic_vals: Dynamic = (),
-) -> Value:
-    """`rhs = min(rhs, lhs)` at each element, indivisibly; what was there before."""
-    return _atomic("min", lhs, rhs, elements_per_thread, mapping, mapping_dynamic_vals)
+atomic_add = _function("add", "rhs += lhs")
+atomic_min = _function("min", "rhs = min(rhs, lhs)")
 
 
 def scatter_add(

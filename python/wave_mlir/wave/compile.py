@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
-import os
-import warnings
-from collections.abc import Hashable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import sympy
+from typing import TypeVar
 
 from wave_mlir.compiler import abi, cache, cache_key, cached, elementary, targets
 from wave_mlir.compiler.runnable import MachineRun
@@ -29,6 +23,8 @@ from .kernel import WaveKernel
 from .manual import WaveSchedule
 from .scheduling import SchedulingType
 
+T = TypeVar("T")
+
 __all__ = ["CompiledKernel", "WaveCompileOptions", "get_default_arch", "wave_compile"]
 
 
@@ -44,6 +40,7 @@ class CompiledKernel:
             elementary.allow_fast(module.operation)
         if schedule is not None:
             schedule.attach(module)
+        self._copies = False
         self.target: str = targets.get(options.target).name
         try:
             self._compiled = cached.compile_cached(
@@ -96,7 +93,6 @@ class CompiledKernel:
     def plan(self, *args: object) -> LaunchPlan:
         """Grid, block and kernel arguments of a call. Raises AbiError for arguments that do not fit."""
         try:
-            args = self._taken(args)
             return self._launcher.plan([*args, *self._recorded(args)])
         except abi.AbiError as error:
             raise self._located(error) from None
@@ -107,15 +103,12 @@ class CompiledKernel:
         options: those of `wave_mlir.isa.run` (seed, order, collect …). CPU tensors are updated in place. Raises
         AbiError for arguments that do not fit, wave_mlir.isa.IsaError at the first fault.
         """
-        try:
-            taken = self._taken(args)
-            bound = self._launcher.bind([*taken, *self._recorded(taken)])
-        except abi.AbiError as error:
-            raise self._located(error) from None
-        symbols = {name: bound.symbols[name] for name in self.abi.dynamic_symbols}
-        run = self._compiled.run_isa(*bound.memories, *bound.scalars, symbols=symbols, **options)
-        self._give_back(args, taken)
-        return run
+        def run(args: Sequence[object]) -> MachineRun:
+            bound = self._launcher.bind([*args, *self._recorded(args)])
+            symbols = {name: bound.symbols[name] for name in self.abi.dynamic_symbols}
+            return self._compiled.run_isa(*bound.memories, *bound.scalars, symbols=symbols, **options)
+
+        return self._with_fitting(args, run)
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
@@ -131,10 +124,27 @@ class CompiledKernel:
     def _recorder(self) -> Recorder:
         return Recorder(self.abi, self._logs, self.parameters)
 
-    def _taken(self, args: Sequence[object]) -> Sequence[object]:
-        """The arguments; of kernels of the existing Wave package in row-major order where none is declared."""
-        if not self._kernel.compat:
-            return args
+    def _with_fitting(self, args: Sequence[object], run: Callable[[Sequence[object]], T]) -> T:
+        """`run(args)`. A kernel of the existing Wave package takes tensors that are not in row-major order where none
+        is declared: it is run with copies that are. They are looked for when a call has been refused without, so that
+        calls that need none do not pay."""
+        try:
+            try:
+                taken = self._row_major(args) if self._copies else args
+                result = run(taken)
+            except abi.AbiError:
+                if self._copies or not self._kernel.compat or (taken := self._row_major(args)) is args:
+                    raise
+                self._copies = True
+                result = run(taken)
+        except abi.AbiError as error:
+            raise self._located(error) from None
+        if taken is not args:
+            self._give_back(args, taken)
+        return result
+
+    def _row_major(self, args: Sequence[object]) -> Sequence[object]:
+        """The arguments with copies of those that are not in row-major order and have to be."""
         copies = {}
         for number in self._dense:
             if number < len(args) and (copy := tensors.row_major_copy(args[number])) is not args[number]:
@@ -149,8 +159,6 @@ class CompiledKernel:
 
     def _give_back(self, args: Sequence[object], taken: Sequence[object]) -> None:
         """What was written to copies, to the user's own tensors."""
-        if taken is args:
-            return
         written = {a.name for a in self.abi.memories if a.access != "read"}
         for (name, _), given, copy in zip(self.parameters, args, taken, strict=False):
             if name in written and copy is not given:
@@ -171,15 +179,15 @@ class CompiledKernel:
         if debug_logs is not None and not isinstance(debug_logs, MutableMapping):
             text = f"debug_logs is a {type(debug_logs).__name__}; give a dict, to be filled with what debug_log keeps"
             raise self._located(abi.AbiError(text))
-        try:
-            taken = self._taken(args)
-            logs = self._recorded(taken)
-            launch.untraced(self._launcher)((*taken, *logs) if logs else taken, self._compiled)
-            self._give_back(args, taken)
-        except abi.AbiError as error:
-            raise self._located(error) from None
+        logs = self._with_fitting(args, self._run)
         if logs:
             self._recorder.done(logs, debug_logs)
+
+    def _run(self, args: Sequence[object]) -> list[object]:
+        """One launch; the arrays of what it logs."""
+        logs = self._recorded(args)
+        launch.untraced(self._launcher)((*args, *logs) if logs else args, self._compiled)
+        return logs
 
     def _located(self, error: abi.AbiError) -> abi.AbiError:
         """The error at the line of the call, with a note that says where the kernel is."""

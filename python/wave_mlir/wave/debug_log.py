@@ -62,7 +62,7 @@ def debug_log(
         raise source.error(f"debug_log: there is another log '{name}'; give each its own label")
     loops = list(extra_iteration_dimensions or ())
     dims: list[ExprLike] = [_symbol(trace, d) for d in value.dims] if mapping is None else list(mapping.outputs)
-    memory = _memory(trace, f"{name}_log", loops, dims, value)
+    memory = _memory(trace, loops, dims, value)
     trace.debug_logs.append(
         DebugLog(memory.name, name, memory.type.shape, tuple(s for s, _, _ in loops), printer, handler)
     )
@@ -76,10 +76,11 @@ def _symbol(trace: Trace, dim: str) -> ExprLike:
     return index_symbol(dim)
 
 
-def _memory(trace: Trace, name: str, loops: Iterations, dims: Sequence[ExprLike], value: Value) -> MemoryValue:
-    """One more argument of the kernel."""
+def _memory(trace: Trace, loops: Iterations, dims: Sequence[ExprLike], value: Value) -> MemoryValue:
+    """One more argument of the kernel, named by its number: labels are any text, and may be other arguments' names."""
     if trace.kernel is None:
         raise source.error("debug_log was called outside of a kernel")
+    name = f"debug_log.{len(trace.debug_logs)}"  # no name in Python has a dot
     names = trace.dims([*(s for s, _, _ in loops), *dims], "debug_log")
     extents = [Expr.constant(int(size)) for _, _, size in loops]
     extents += [trace.derived.get(n, Expr.symbol(n)) for n in names[len(loops) :]]

@@ -50,8 +50,10 @@ def _call(frames: list[FrameType]) -> tuple[tuple[str, int, int] | None, str] | 
     if not users:
         return None, ""
     caller = frames[users[-1]]
-    operation = next(f for f in frames[users[-1] + 1 :] if f.f_code.co_name != "_with_tag")
-    return source.frame_position(caller), operation.f_code.co_qualname.partition(".")[0].strip("_")
+    operation = frames[users[-1] + 1]
+    made = operation.f_locals.get("operation") if operation.f_code.co_name == "_with_tag" else None
+    name = getattr(made, "__name__", "") or operation.f_code.co_qualname.partition(".")[0].strip("_")
+    return source.frame_position(caller), name
 
 
 def _reason(error: Exception) -> str:
@@ -60,4 +62,5 @@ def _reason(error: Exception) -> str:
     if verifier:
         return verifier[1]
     text = str(error).splitlines()[0] if str(error) else ""
-    return f"it cannot take one of its arguments ({type(error).__name__}: {text}); see its documentation"
+    hint = "" if "WAVE_TRACEBACK" in os.environ else " (WAVE_TRACEBACK=1 shows the Python traceback)"
+    return f"it cannot take one of its arguments ({type(error).__name__}: {text}); see its documentation{hint}"

@@ -310,7 +310,8 @@ def with_tag(operation: Callable[Parameters, Value]) -> Callable[..., Value]:
     def _with_tag(*args: Parameters.args, **options: Parameters.kwargs) -> Value:
         tag = options.pop("tag", None)
         result = operation(*args, **options)
-        if isinstance(tag, str) and not isinstance(result.ir.owner, ir.Block) and not _is_among(result, args):
+        given = (*args, *options.values())
+        if isinstance(tag, str) and not isinstance(result.ir.owner, ir.Block) and not _is_among(result, given):
             tagged(result.ir.owner, tag)
         return result
 
