@@ -65,7 +65,9 @@ def _iterate(
         first = guard.first(first, init)
     if condition is None:
         trace.counted_axes.add(name)
-    with source.location():
+
+    def loop_over(init: list[Value]) -> Results:
+        """The loop, with these values carried; `opened` gets its op first."""
         loop_context = builders.iterate(
             name,
             [v.ir for v in init],
@@ -74,6 +76,7 @@ def _iterate(
             step=None if step is None else trace.expr(step),
         )
         with loop_context as loop:
+            opened.append(loop.op.operation)
             tagged(loop.op, tag)
             arguments = [trace.value(c, v.dims, v.dtype) for c, v in zip(loop.carried, init, strict=True)]
             trace.while_axes += [name] * (condition is not None)
@@ -83,12 +86,47 @@ def _iterate(
                 guard.close(results)
             del trace.while_axes[len(trace.while_axes) - (condition is not None) :]
             loop.yield_(*(r.ir for r in results))
-    return unpacked([trace.value(r, v.dims, v.dtype) for r, v in zip(loop.results, init, strict=True)])
+        return unpacked([trace.value(r, v.dims, v.dtype) for r, v in zip(loop.results, init, strict=True)])
+
+    opened: list[ir.Operation] = []
+    with source.location():
+        return _with_parts(trace, init, loop_over, opened)
 
 
 def _carried(value: object, number: int) -> Value:
     tile = want_value(value, f"iterate: init_args[{number}]")
     return broadcast_to(tile, ()) if tile.is_scalar and tile.dtype != index else tile
+
+
+class _Parts(Exception):
+    """Results of a body are for each of the parts that waves divide a dim into, and what they replace is not yet."""
+
+    def __init__(self, dims: list[tuple[str, ...]]) -> None:
+        super().__init__()
+        self.dims = dims
+
+
+def _with_parts(
+    trace: Trace, values: list[Value], build: Callable[[list[Value]], Results], opened: list[ir.Operation]
+) -> Results:
+    """`build(values)`, whose op is the last of `opened`; again with values of more dims where its results have parts.
+
+    What a body computes along a dim that waves divide has a result for each part (`wave_parts`), which is known once
+    the body is traced.
+    """
+    depth, logs = len(trace.while_axes), len(trace.debug_logs)
+    while True:
+        try:
+            return build(values)
+        except _Parts as wider:
+            if len(trace.debug_logs) > logs:
+                raise source.error(
+                    "a body with a debug_log has results for each part of a dim that waves divide, and starts from "
+                    "values that are not; broadcast these first"
+                ) from None
+            del trace.while_axes[depth:]
+            opened.pop().erase()
+            values = [broadcast_to(v, dims) for v, dims in zip(values, wider.dims, strict=True)]
 
 
 def _matching(results: list[Value], init: Sequence[Value], what: str) -> list[Value]:
@@ -99,8 +137,14 @@ def _matching(results: list[Value], init: Sequence[Value], what: str) -> list[Va
         )
     matched = []
     trace = current(what)
+    numbers = {p.number for p in trace.wave_parts.values()}
+    more = [[d for d in r.dims if d in numbers and d not in v.dims] for r, v in zip(results, init, strict=True)]
+    if any(more):
+        raise _Parts([(*dims, *v.dims) for dims, v in zip(more, init, strict=True)])
     for number, (given, old) in enumerate(zip(results, init, strict=True)):
         result = without(given, [d for d in given.dims if d not in old.dims and trace.is_unit(d)])
+        missing = [d for d in old.dims if d in numbers and d not in result.dims]
+        result = broadcast_to(result, (*missing, *result.dims)) if missing else result
         if result.dtype.mlir != old.dtype.mlir or set(result.dims) != set(old.dims):
             raise source.error(
                 f"{what}: result {number} is {result!r} and the carried value {old!r}; cast, broadcast or reduce it"
@@ -143,12 +187,14 @@ def _else_values(given: Value | Sequence[Value] | None) -> list[Value]:
 def _conditional(
     trace: Trace, body: Callable, condition: ExprLike | Value, else_return: Value | Sequence[Value] | None
 ) -> Results:
-    others = _else_values(else_return)
     decided = _predicate(trace, condition)
     own = _by_lanes(trace, decided, condition)
-    context = builders.conditional(decided if own is None else own.ir, else_values=[v.ir for v in others])
-    with source.location():
+    opened: list[ir.Operation] = []
+
+    def branch_of(others: list[Value]) -> Results:
+        context = builders.conditional(decided if own is None else own.ir, else_values=[v.ir for v in others])
         with context as branch:
+            opened.append(branch.op.operation)
             results = call_body(body, others if _takes_values(body) else (), "conditional")
             if results and not others:
                 raise source.error("conditional: the body returns values; say in else_return what they are elsewhere")
@@ -156,7 +202,10 @@ def _conditional(
             branch.yield_(*(r.ir for r in results))
         if own is not None and can_run_anywhere(branch.op.regions[0].blocks[0], own):
             return unpacked(take_apart(trace, branch.op.operation, own, results, others))
-    return unpacked([trace.value(r, v.dims, v.dtype) for r, v in zip(branch.results, others, strict=True)])
+        return unpacked([trace.value(r, v.dims, v.dtype) for r, v in zip(branch.results, others, strict=True)])
+
+    with source.location():
+        return _with_parts(trace, _else_values(else_return), branch_of, opened)
 
 
 def _by_lanes(trace: Trace, decided: Expr | ir.Value, condition: ExprLike | Value) -> Value | None:
