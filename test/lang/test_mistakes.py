@@ -50,6 +50,15 @@ def test_options() -> None:
         WaveCompileOptions(dynamic_symbol=[M])
 
 
+def test_service_waves() -> None:
+    """A number of waves that only load is accepted, and changes nothing."""
+    with pytest.warns(UserWarning, match="n_service_waves=1 has no effect here: all waves load") as seen:
+        hardware = tkw.HardwareConstraint(64, n_service_waves=1)
+    assert seen[0].filename == __file__
+    made = wave_compile(WaveCompileOptions(subs={M: 64}, target="gfx942"), scaled([CONSTRAINTS[0], hardware]))
+    assert made.abi.block == (64, 1, 1)
+
+
 def test_name_of_the_function() -> None:
     made = wave_compile(WaveCompileOptions(subs={M: 64}, target="gfx942", func_name="other"), scaled(CONSTRAINTS))
     assert made.name == made.abi.name == "other" and "other" in made.isa

@@ -190,7 +190,6 @@ class ConstraintWriter:
             shapes,
             waves_per_block=list(item.waves_per_block) if item.waves_per_block else None,
             max_bits_per_load=item.max_bits_per_load,
-            service_waves=item.n_service_waves,
         )
 
     def _occurs(self, name: str) -> bool:

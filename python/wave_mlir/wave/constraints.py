@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -92,8 +93,9 @@ class HardwareConstraint:
     """Wave size, default MMA kind, and for dims without an MMA how much one wave-wide operation covers.
 
     vector_shapes: dim -> extent; 0: one element a workgroup. waves_per_block: waves along x, y, z.
-    max_bits_per_load: the widest access of a lane. n_service_waves: waves that only load. workgroups_per_cluster:
-    workgroups that share memory, along x, y, z; targets here have clusters of one.
+    max_bits_per_load: the widest access of a lane. n_service_waves: waves that only load; there are none here, a number
+    gets a warning. workgroups_per_cluster: workgroups that share memory, along x, y, z; targets here have clusters of
+    one.
     """
 
     threads_per_wave: int
@@ -103,6 +105,15 @@ class HardwareConstraint:
     vector_shapes: Mapping[sympy.Symbol, ExprLike] | None = None
     max_bits_per_load: int = 128
     n_service_waves: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n_service_waves:
+            warnings.warn(
+                f"n_service_waves={self.n_service_waves} has no effect here: all waves load and compute; "
+                "WaveCompileOptions(schedule=SchedulingType.PREFETCH) loads ahead of the computation, and "
+                "use_global_to_shared=True loads without registers",
+                stacklevel=3,
+            )
 
     def __hash__(self) -> int:
         return hash((self.threads_per_wave, self.mma_type, self.max_bits_per_load, self.n_service_waves))
