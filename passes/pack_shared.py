@@ -8,7 +8,7 @@ from mlir import ir
 from wave_mlir.compiler import lds_traffic
 from wave_mlir.compiler.diagnostics import emit_remark
 from wave_mlir.compiler.kernel_info import KernelInfo
-from wave_mlir.compiler.lds import aligned, buffers, check_fits
+from wave_mlir.compiler.lds import aligned, buffers, check_fits, shared_bytes
 from wave_mlir.compiler.pass_registry import Pass, option, register_pass
 
 _CONFLICTS = "wave.lds_conflicts"
@@ -20,11 +20,12 @@ _CONFLICTS = "wave.lds_conflicts"
 class PackShared(Pass):
     """Give each `wave.allocate` its byte offset in LDS, one after the other, each aligned to 16 bytes.
 
-    Fails when the sum exceeds the target's limit; the error lists the buffers with their sizes. Buffers do not share
-    bytes, so no barrier is needed because of the packing.
+    Those that have a place, as wave-share-shared gives it, keep it; the others follow them and share no bytes, so that
+    no barrier is needed because of the packing. Fails when the end exceeds the target's limit; the error lists the
+    buffers with their sizes.
 
-    With `report` a remark at each buffer says its bytes and place, what all waves write and read in one run through
-    the program, and the bank conflicts that wave-swizzle-shared left.
+    With `report` a remark at each buffer says its bytes and place, with how many others it shares bytes, what all waves
+    write and read in one run through the program, and the bank conflicts that wave-swizzle-shared left.
 
     Before:
 
@@ -50,12 +51,13 @@ class PackShared(Pass):
         info, kernel = KernelInfo.of(view), view.operation
         limit = self.limit or info.target.lds_bytes
         i64 = ir.IntegerType.get_signless(64)
-        end = 0
         found = buffers(kernel, info)
+        end = max((b.offset + b.bytes for b in found if b.offset is not None), default=0)
         for buffer in found:
-            offset = aligned(end)
-            buffer.op.attributes["offset"] = ir.IntegerAttr.get(i64, offset)
-            end = offset + buffer.bytes
+            if buffer.offset is None:
+                offset = aligned(end)
+                buffer.op.attributes["offset"] = ir.IntegerAttr.get(i64, offset)
+                end = offset + buffer.bytes
         check_fits(kernel, info, found, limit)
         if self.report:
             _report(view, info)
@@ -71,4 +73,5 @@ def _report(view: ir.OpView, info: KernelInfo) -> None:
         degree = None
         if _CONFLICTS in buffer.op.attributes:
             degree = ir.IntegerAttr(buffer.op.attributes[_CONFLICTS]).value
-        emit_remark(buffer.op, lds_traffic.summary(buffer, read, written, degree))
+        sharing = sum(shared_bytes(buffer, other) for other in packed if other is not buffer)
+        emit_remark(buffer.op, lds_traffic.summary(buffer, read, written, degree, sharing))

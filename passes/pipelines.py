@@ -89,8 +89,9 @@ def _staged_to_lane(options: PipelineOptions) -> list[str]:
 
 
 def _lane_to_scheduled(options: PipelineOptions) -> list[str]:
+    barriers = ["wave-share-shared", "wave-place-barriers", "wave-count-waits"]
     if options.schedule == "none" and not options.schedule_file:
-        return ["wave-place-barriers", "wave-count-waits", "wave-pack-shared"]
+        return [*barriers, "wave-pack-shared"]
     files = {"file": options.schedule_file, "dump": options.schedule_dump}
     named = {key: path for key, path in files.items() if path}
     if options.schedule == "manual":
@@ -98,7 +99,7 @@ def _lane_to_scheduled(options: PipelineOptions) -> list[str]:
     else:
         schedule = [_call("wave-schedule", strategy=options.schedule, copies=options.buffer_copies, **named)]
     loops = ["wave-split-mma", *schedule, "wave-pipeline-loops"]
-    return [*loops, "wave-place-barriers", "wave-count-waits", "wave-place-waits", "wave-pack-shared"]
+    return [*loops, *barriers, "wave-place-waits", "wave-pack-shared"]
 
 
 def _scheduled_to_gpu(_: PipelineOptions) -> list[str]:

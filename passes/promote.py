@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from mlir import ir
@@ -11,6 +11,7 @@ from wave_mlir.compiler.gather_cost import gather_cost
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import element_bits
 from wave_mlir.compiler.lds import buffers, check_fits
+from wave_mlir.compiler.lds_lifetimes import outer_lifetimes, places
 from wave_mlir.compiler.pass_registry import Pass, register_pass
 from wave_mlir.compiler.relaying import can_relay
 from wave_mlir.compiler.tile_ir import bound_values
@@ -90,7 +91,10 @@ class _Promoter:
             memory = MemoryType(argument.type)
             argument.set_type(MemoryType.get(memory.shape, memory.element_type, "global", memory.strides))
         # said here already, before what does not fit is unrolled
-        check_fits(self.kernel, self.info, buffers(self.kernel, self.info), self.info.target.lds_bytes)
+        found = buffers(self.kernel, self.info)
+        at = places([b.bytes for b in found], outer_lifetimes(self.kernel.opview, found))
+        shared = [replace(b, offset=offset) for b, offset in zip(found, at, strict=True)]
+        check_fits(self.kernel, self.info, shared, self.info.target.lds_bytes)
 
     # --- which reads go together -----------------------------------------------------------------
     def _collect(self, block: ir.Block, groups: list[_Group]) -> None:

@@ -35,10 +35,16 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
 module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
   wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
       constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
-    // expected-note@+1 {{the other buffer}}
+    %z = arith.constant dense<0.0> : vector<1xf32>
     %l = wave.allocate offset 0 : !wave.memory<[128], f32, shared>
-    // expected-error@+1 {{this buffer overlaps another one}}
     %m = wave.allocate offset 496 : !wave.memory<[128], f32, shared>
+    wave.write %z, %l index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, shared>
+    wave.shared_memory_barrier
+    // expected-note@+1 {{the other buffer is written here}}
+    wave.write %z, %m index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, shared>
+    wave.shared_memory_barrier
+    // expected-error@+1 {{this access needs what another LDS buffer with common bytes has overwritten; give the buffers places apart (wave-share-shared does)}}
+    %x = wave.read %l index [wave.x * 64 + lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
     wave.return
   }
 }
@@ -277,6 +283,29 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
     wave.write %z, %c index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, global>
     // expected-error@+1 {{run wave-place-barriers}}
     %x = wave.read %c index [127 - wave.x * 64 - lane] {wave.unordered} : !wave.memory<[128], f32, global> -> vector<1xf32>
+    wave.return
+  }
+}
+
+// -----
+
+// The other buffer is written in an earlier trip.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M], f32, global>) symbols {M = 128, K = 256}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant dense<0.0> : vector<1xf32>
+    %l = wave.allocate offset 0 : !wave.memory<[128], f32, shared>
+    %m = wave.allocate offset 0 : !wave.memory<[128], f32, shared>
+    wave.write %z, %l index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, shared>
+    wave.iterate K iv(%k) trips(8) {
+      wave.shared_memory_barrier
+      // expected-error@+1 {{this access needs what another LDS buffer with common bytes has overwritten}}
+      %x = wave.read %l index [wave.x * 64 + lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+      wave.shared_memory_barrier
+      // expected-note@+1 {{the other buffer is written here}}
+      wave.write %z, %m index [wave.x * 64 + lane] : vector<1xf32>, !wave.memory<[128], f32, shared>
+      wave.yield
+    }
     wave.return
   }
 }

@@ -69,11 +69,29 @@ def aligned(offset: int) -> int:
     return -(-offset // ALIGNMENT) * ALIGNMENT
 
 
+def shared_bytes(a: Buffer, b: Buffer) -> bool:
+    """Whether two buffers with places have a byte in common."""
+    if a.offset is None or b.offset is None:
+        return False
+    return a.offset < b.offset + b.bytes and b.offset < a.offset + a.bytes
+
+
+def families(found: list[Buffer]) -> dict[ir.Value, ir.Value]:
+    """For each buffer that has bytes in common with others one that stands for all of them, also of those in turn."""
+    head = list(range(len(found)))
+    for n, buffer in enumerate(found):
+        for m in range(n):
+            if shared_bytes(buffer, found[m]) and head[m] != head[n]:
+                old, new = max(head[m], head[n]), min(head[m], head[n])
+                head = [new if h == old else h for h in head]
+    return {b.op.results[0]: found[h].op.results[0] for b, h in zip(found, head, strict=True) if head.count(h) > 1}
+
+
 def check_fits(kernel: ir.Operation, info: KernelInfo, found: list[Buffer], limit: int) -> None:
-    """Raise PassError, listing the buffers, when these laid one after the other need more than `limit` bytes."""
-    end = 0
+    """Raise PassError, listing the buffers, when these need more than `limit` bytes; those without a place follow."""
+    end = max((b.offset + b.bytes for b in found if b.offset is not None), default=0)
     for buffer in found:
-        end = aligned(end) + buffer.bytes
+        end = aligned(end) + buffer.bytes if buffer.offset is None else end
     if end <= limit:
         return
     name = ir.StringAttr(kernel.attributes["sym_name"]).value

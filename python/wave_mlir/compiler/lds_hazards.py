@@ -17,6 +17,7 @@ from mlir import ir
 from .footprints import SAME_TRIP, Footprints, Later, Meeting, Place
 from .kernel_info import KernelInfo
 from .lane_access import same_tile
+from .lds import allocations, buffer_of, families
 from .shared_values import SharedValues
 from .uniform import Uniform
 
@@ -106,6 +107,7 @@ class Program:
     info: KernelInfo
     nodes: list[Node] = field(default_factory=list)
     loops: dict[ir.Operation, int] = field(default_factory=dict)
+    families: dict[ir.Value, ir.Value] = field(default_factory=dict)
     _serving: dict[frozenset[Region], int] = field(default_factory=dict)
     _optional: dict[frozenset[Region], int] = field(default_factory=dict)
     _uniform: dict[int, bool] = field(default_factory=dict)
@@ -122,7 +124,9 @@ class Program:
     @staticmethod
     def of(kernel: ir.OpView) -> Program:
         """Flatten a kernel."""
-        program = Program(KernelInfo.of(kernel))
+        info = KernelInfo.of(kernel)
+        placed = [buffer_of(op, info) for op in allocations(kernel.operation) if "offset" in op.attributes]
+        program = Program(info, families=families(placed))
         program._visit(kernel.operation.regions[0].blocks[0], ())
         for node in program.nodes:
             optional = frozenset(r for r in node.regions if not program._entered(r))
@@ -209,12 +213,12 @@ class Program:
         return Interval(producer, consumer, places, who, pair.first.asynchronous, everywhere)
 
     def _groups(self) -> list[list[tuple[Node, Touch]]]:
-        """The accesses by memory: of one buffer, of all buffers in shared space that have their place in it, or of an
-        argument of the kernel that is written and accessed by more than the copies of one op in one trip."""
-        users: dict[ir.Value | None, list[tuple[Node, Touch]]] = {}
+        """The accesses by memory: of one buffer and those it shares bytes with, or of an argument of the kernel that is
+        written and accessed by more than the copies of one op in one trip."""
+        users: dict[ir.Value, list[tuple[Node, Touch]]] = {}
         for node in self.nodes:
             for touch in node.touches:
-                key = None if _has_place(touch.memory) else touch.memory
+                key = self.families.get(touch.memory, touch.memory)
                 users.setdefault(key, []).append((node, touch))
         return [group for group in users.values() if _may_conflict(group)]
 
@@ -299,7 +303,7 @@ class Program:
             if is_global(memory):
                 self._whole[memory] = self.footprints.waves_apart(places)
             else:
-                alone = not _has_place(memory)
+                alone = memory not in self.families
                 self._whole[memory] = alone and self.footprints.all_meet(places) != Meeting.WAVES
         return self._whole[memory]
 
@@ -367,11 +371,6 @@ def global_touches(op: ir.Operation) -> tuple[Touch, ...]:
 def is_global(memory: ir.Value) -> bool:
     """Whether a memory is an argument of the kernel."""
     return isinstance(memory, ir.BlockArgument)
-
-
-def _has_place(memory: ir.Value) -> bool:
-    """Whether a memory is a buffer with an offset, so that it may have bytes in common with others."""
-    return not is_global(memory) and "offset" in memory.owner.operation.attributes
 
 
 def _may_conflict(group: list[tuple[Node, Touch]]) -> bool:

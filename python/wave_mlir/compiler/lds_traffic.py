@@ -38,11 +38,10 @@ def bytes_of(op: ir.Operation, info: KernelInfo) -> tuple[int, int]:
     return (size, 0) if op.name == "wave.read" else (0, size)
 
 
-def summary(buffer: Buffer, read: int, written: int, degree: int | None) -> str:
-    """A line on a packed buffer."""
+def summary(buffer: Buffer, read: int, written: int, degree: int | None, sharing: int = 0) -> str:
+    """A line on a packed buffer. degree: of bank conflicts, if known; sharing: how many buffers have bytes of it."""
     reuse = f", read {read / written:.1f} times" if written else ""
+    common = f", in common with {sharing} other{'s' if sharing > 1 else ''}" if sharing else ""
     conflicts = "conflicts not known" if degree is None else f"at most {degree} rows of a bank in a phase"
-    return (
-        f"{buffer.bytes} bytes of LDS at {buffer.offset or 0}; all waves write {written} and read {read} bytes{reuse}; "
-        f"{conflicts}"
-    )
+    place = f"{buffer.bytes} bytes of LDS at {buffer.offset or 0}{common}"
+    return f"{place}; all waves write {written} and read {read} bytes{reuse}; {conflicts}"

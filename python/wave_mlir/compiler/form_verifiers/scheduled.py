@@ -10,23 +10,21 @@ from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.forms import form_verifier
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lds import ALIGNMENT, buffers
+from wave_mlir.compiler.lds_contents import prove_contents
 from wave_mlir.compiler.tile_ir import kernels
 
 
 @form_verifier("scheduled")
 def verify_places(module: ir.Operation) -> None:
-    """Every LDS buffer has an aligned place of its own."""
+    """Every LDS buffer has an aligned place; what has it in common with others is needed at other times than theirs."""
     for kernel in kernels(module):
-        placed = []
-        for buffer in buffers(kernel.operation, KernelInfo.of(kernel)):
+        found = buffers(kernel.operation, KernelInfo.of(kernel))
+        for buffer in found:
             if buffer.offset is None:
                 raise PassError(buffer.op, "this buffer has no offset; wave-pack-shared gives it one")
             if buffer.offset % ALIGNMENT:
                 raise PassError(buffer.op, f"offset {buffer.offset} is no multiple of {ALIGNMENT} bytes")
-            for other in placed:
-                if buffer.offset < other.offset + other.bytes and other.offset < buffer.offset + buffer.bytes:
-                    raise PassError(buffer.op, "this buffer overlaps another one").note(other.op, "the other buffer")
-            placed.append(buffer)
+        prove_contents(kernel, found)
 
 
 @form_verifier("scheduled")
