@@ -188,7 +188,7 @@ def _number(count: int, what: str) -> str:
 def _accesses(tile: TileType, bits: int) -> tuple[int, int]:
     """How many accesses of a lane move its part of a tile, which is stored row by row, and their width in bits."""
     layout = Layout(tile.layout)
-    widest, width = layout.widest_access(tile.dims[-1]), 1
+    widest, width = layout.widest_access(layout.dims[-1]), 1
     while 2 * width * bits <= 128 and widest % (2 * width) == 0:
         width *= 2
     return layout.registers // width, width * bits
