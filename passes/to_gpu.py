@@ -10,6 +10,7 @@ from mlir.dialects import gpu
 from wave_mlir.compiler import gpu_access, gpu_barrier, gpu_buffer, gpu_compute, gpu_copy, gpu_lanes
 from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.gpu_function import GpuFunction, create_function
+from wave_mlir.compiler.gpu_masked_stores import join_masked_stores
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lds import lds_bytes_of
 from wave_mlir.compiler.pass_registry import Pass, register_pass
@@ -47,7 +48,9 @@ class ToGpu(Pass):
 
     Each `wave.kernel` becomes a `gpu.func` in one `gpu.module`, with the arguments of the kernel ABI and its attributes
     (docs/design.md). Index expressions become arith ops, each emitted once in the outermost loop that it depends on.
-    A masked load reads at offset 0 and selects 0, a masked store stands under `scf.if`.
+    A masked load reads at offset 0 and selects 0, a masked store stands under `scf.if`. Masked stores that follow one
+    another share a branch: those with one condition, and where conditions say that elements are inside (the edge of a
+    tile) all of them, behind a branch that asks whether all hold; only lanes for which not all do ask for each.
 
     Before:
 
@@ -87,6 +90,7 @@ def _lower_kernel(view: ir.OpView, into: ir.Block) -> None:
     for op in list(kernel.regions[0].blocks[0].operations):
         block.append(op)
     _lower_block(function, block)
+    join_masked_stores(block)
     kernel.erase()
 
 

@@ -10,6 +10,7 @@ from wave_mlir.dialect import Expr, MemoryType, prove
 from . import gpu_volatile
 from .diagnostics import PassError
 from .gpu_function import GpuFunction, flat_memref, stored_element
+from .gpu_masked_stores import MASKED_STORE, kind_of
 from .kernel_info import is_stride_symbol
 from .lane_access import ALIGNMENT, memory_of, stored_of
 from .tile_ir import bound_names
@@ -263,7 +264,7 @@ def _holds(function: GpuFunction, op: ir.Operation, memory: ir.Value, count: int
 
 
 def lower_write(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.write → vector.store, under scf.if when masked."""
+    """wave.write → vector.store, under scf.if when masked (`join_masked_stores` comes later)."""
     memory, value = memory_of(op), stored_of(op)
     if _never(op):
         op.erase()
@@ -277,6 +278,7 @@ def lower_write(function: GpuFunction, op: ir.Operation) -> None:
             _store(op, value, memory, offset, alignment)
         else:
             branch = scf.IfOp(condition)
+            branch.operation.attributes[MASKED_STORE] = kind_of(function.info, op.opview.mask)
             with ir.InsertionPoint(branch.then_block):
                 _store(op, value, memory, offset, alignment)
                 scf.YieldOp([])
