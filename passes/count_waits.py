@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from mlir import ir
 from wave_mlir.compiler.copy_waits import left_in_flight
 from wave_mlir.compiler.gpu_barrier import OUTSTANDING
+from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.pass_registry import Pass, register_pass
+from wave_mlir.compiler.stagger import Stretches
 from wave_mlir.compiler.tile_ir import kernels
 
 
@@ -35,7 +37,7 @@ class CountWaits(Pass):
         wave.shared_memory_barrier wait_async {wave.outstanding = 1 : i64}
         wave.read %l0 …
 
-    Copies of one buffer are not told apart. It places no waits (wave-place-barriers does), and it does not change those
+    Copies of one buffer are not told apart. Where groups of waves are a barrier apart all copies are waited for. It places no waits (wave-place-barriers does), and it does not change those
     of `wave.memory_counter_wait`.
     """
 
@@ -43,5 +45,7 @@ class CountWaits(Pass):
         """Count in every kernel of the module."""
         i64 = ir.IntegerType.get_signless(64)
         for kernel in kernels(module):
+            apart = Stretches.of(KernelInfo.of(kernel)).number
             for op, left in left_in_flight(kernel.operation):
-                op.attributes[OUTSTANDING] = ir.IntegerAttr.get(i64, left)
+                if op not in apart:
+                    op.attributes[OUTSTANDING] = ir.IntegerAttr.get(i64, left)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mlir import ir
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.loop_pipeline import Numbers, Pipeline, shift
-from wave_mlir.compiler.loop_slots import COPIES, FIRST, PIPELINE, SLOT, Schedule
+from wave_mlir.compiler.loop_slots import COPIES, FIRST, PIPELINE, SLOT, STEADY_ALONE, Schedule
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, PassError, register_pass
 from wave_mlir.compiler.tile_ir import ancestors, bound_names, bound_values, kernels, walk
 from wave_mlir.compiler.uniform import UNIFORM
@@ -143,8 +143,10 @@ def _leave(loop: ir.Operation) -> None:
             break
         if FIRST in view.operation.attributes:
             del view.operation.attributes[FIRST]
-    for op in walk(loop.regions[0].blocks[0]):
-        if SLOT in op.attributes:
+    for op in list(walk(loop.regions[0].blocks[0])):
+        if STEADY_ALONE in op.attributes:
+            op.erase()
+        elif SLOT in op.attributes:
             del op.attributes[SLOT]
 
 

@@ -25,10 +25,10 @@ from wave_mlir.compiler.pass_options import (
 
 DEFAULT_TARGET = "gfx942"
 
-Strategy = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention"]
+Strategy = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention", "ping-pong"]
 """How loops are scheduled; see wave-schedule."""
 
-Scheduling = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention", "manual"]
+Scheduling = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention", "ping-pong", "manual"]
 """A strategy, or the kernel's own schedule by hand; see wave-apply-schedule."""
 
 
@@ -44,6 +44,7 @@ class PipelineOptions:
         "none", help="how to order and overlap the trips of loops: the strategy of wave-schedule; manual: by hand"
     )
     buffer_copies: int = option(0, help="copies of each LDS buffer of a scheduled loop; 0 = two where LDS has room")
+    priority: int = option(-1, help="wave priority of clusters of MMAs in scheduled loops; see wave-schedule")
     schedule_file: str = option("", help="text file of schedules by hand, for the loops it names")
     schedule_dump: str = option("", help="text file to write the schedules of all loops to")
     verify: bool = option(False, help="check the module's form after each stage")
@@ -93,7 +94,9 @@ def _lane_to_scheduled(options: PipelineOptions) -> list[str]:
     if options.schedule == "none" and not options.schedule_file:
         return [*barriers, "wave-pack-shared"]
     files = {"file": options.schedule_file, "dump": options.schedule_dump}
-    named = {key: path for key, path in files.items() if path}
+    named: dict[str, int | str] = {key: path for key, path in files.items() if path}
+    if options.priority >= 0:
+        named["priority"] = options.priority
     if options.schedule == "manual":
         schedule = [_call("wave-apply-schedule", copies=options.buffer_copies)]
     else:

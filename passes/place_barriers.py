@@ -46,6 +46,9 @@ class PlaceBarriers(Pass):
     Only a barrier behind a direct copy to LDS waits for it (`wait_async`); one of the user's learns to. Where a wave
     reads its own copies alone, `wave.memory_counter_wait load 0` does.
 
+    Between two groups of waves that are a barrier apart (`wave.stagger`, docs/scheduling.md) it takes two barriers, which
+    have to be there: an access with fewer is an error, as one more would change what the groups do at the same time.
+
     A barrier that the user put in a conditional whose condition, or a loop whose number of trips, is made from the
     lane's or wave's own number is an error: waves that do not enter it would leave the others waiting.
     """
@@ -71,6 +74,9 @@ class _Placer:
         intervals = self.program.intervals()
         given = [n for n in self.program.nodes if n.op.name in BARRIERS]
         waves = self._that_can_be_served([i for i in intervals if i.who == Meeting.WAVES])
+        for interval in waves:
+            if interval.apart:
+                _check_apart(self.program, interval, sum(self._serves(n, interval) for n in given))
         left = [i for i in waves if not any(self._serves(n, i) for n in given)]
         allowed = {p for i in left for p in i.points if self.program.may_place(p)}
         points = stab([i.points for i in left], set(), allowed)
@@ -146,8 +152,9 @@ class _Placer:
         if self._waited_for(interval):
             return
         serving = [n for n in given if self._serves(n, interval)]
-        last = max((p for p in (*self.placed, *(n.number for n in serving)) if p in interval.points),
-                   key=interval.points.index)  # fmt: skip
+        places = sorted((p for p in (*self.placed, *(n.number for n in serving)) if p in interval.points),
+                        key=interval.points.index)  # fmt: skip
+        last = places[-2 if interval.apart else -1]
         if last in self.placed:
             self.placed[last] = True
             return
@@ -156,18 +163,15 @@ class _Placer:
         (signal or barrier).op.attributes["wait_async"] = ir.UnitAttr.get()
 
     def _waited_for(self, interval: Interval) -> bool:
-        """Whether a direct copy is complete where its user comes."""
-        if any(waits and point in interval.points for point, waits in self.placed.items()):
-            return True
+        """Whether a direct copy is complete where its user comes: a wait has one barrier behind it, or two."""
         nodes = [n for n in self.program.nodes if n.number in interval.points]
-        if any("wait_async" in n.op.attributes for n in nodes if n.op.name in BARRIERS):
-            return True
-        counted = [interval.points.index(n.number) for n in nodes if _waits_for_all(n.op)]
+        waits = [n.number for n in nodes if _waits_for_all(n.op) or (n.op.name in BARRIERS and "wait_async" in n.op.attributes)]
+        waits += [p for p, waiting in self.placed.items() if waiting and p in interval.points]
         if interval.who == Meeting.LANES:
-            return bool(counted)
-        barriers = [interval.points.index(n.number) for n in nodes if n.op.name in BARRIERS]
-        barriers += [interval.points.index(p) for p in self.placed if p in interval.points]
-        return any(wait < barrier for wait in counted for barrier in barriers)
+            return bool(waits)
+        barriers = [n.number for n in nodes if n.op.name in BARRIERS] + [p for p in self.placed if p in interval.points]
+        at = [interval.points.index(b) for b in barriers]
+        return any(sum(i >= interval.points.index(w) for i in at) > interval.apart for w in waits)
 
     # --- the ops ---
 
@@ -213,6 +217,25 @@ def _check_given(program: Program) -> None:
             )
             what = "condition" if conditional.op.name == "wave.conditional" else "number of trips"
             raise error.note(conditional.op, f"its {what} depends on the lane or wave")
+
+
+def _check_apart(program: Program, interval: Interval, barriers: int) -> None:
+    """Two accesses of waves that are a barrier apart have two between."""
+    if barriers > 1 and not interval.everywhere:
+        return
+    producer, consumer = program.nodes[interval.producer].op, program.nodes[interval.consumer].op
+    there = "there is one" if barriers else "there is none"
+    text = (
+        "two groups of waves run this loop a barrier apart, and the group ahead may come here while the other one is "
+        f"still at the access that this one meets: it takes two barriers between, and {there}; move one of the "
+        "accesses behind one more barrier, give the buffer copies, or do not stagger the waves"
+    )
+    if interval.everywhere:
+        text = (
+            "two groups of waves run this loop a barrier apart, and its barriers do not order accesses to the global "
+            "memory that is written here and accessed again; do not stagger the waves"
+        )
+    raise PassError(consumer, text).note(producer, "the other access")
 
 
 def _unreachable(program: Program, intervals: list[Interval], allowed: set[int]) -> PassError:

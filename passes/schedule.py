@@ -12,6 +12,7 @@ from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import REST
 from wave_mlir.compiler.loop_problem import CannotSchedule, LoopProblem
 from wave_mlir.compiler.loop_schedule import (
+    STAGGERED,
     annotate,
     check_by_hand,
     check_room,
@@ -63,12 +64,18 @@ class Schedule(Pass):
     loop over the same dim KERNEL.DIM.1); they are verified like others, but for time, and a broken dependence is an
     error at its op. `dump` writes all schedules in that form; where an op comes from is a comment beside its line.
 
+    `ping-pong` is for 8 waves: it divides them into two groups, of which one loads while the other computes
+    (`stagger` in wave.pipeline is the condition of those behind). The barriers between clusters are put into the loop;
+    accesses to LDS that have too few between are an error of wave-place-barriers. A higher `priority` around each run
+    of at least four MMAs can be had with any strategy.
+
     It moves nothing. A loop that cannot be scheduled stays as it is, with a warning that names the op in the way.
     Loops that run what another one left (`wave.rest`) are not worth it.
     """
 
     strategy: Strategy = option("none", help="how to schedule loops")
     copies: int = option(0, help="copies of each LDS buffer of a loop; 0 = two where LDS has room")
+    priority: int = option(-1, help="priority of waves in clusters of MMAs, 1 to 3; 0 = none; -1 = 1 for ping-pong alone")
     file: str = option("", help="text file of schedules by hand: its loops get these instead")
     dump: str = option("", help="text file to write the schedules of all loops to")
 
@@ -111,6 +118,8 @@ class _Run:
         self.names: dict[str, int] = {}
         self.made: list[scheduling.Schedule] = []
         self.notes: dict[str, dict[str, str]] = {}
+        given = options.priority
+        self.priority = int(options.strategy == STAGGERED) if given < 0 else given
 
     def schedule(self, info: KernelInfo, op: ir.Operation) -> None:
         """Annotate one loop."""
@@ -124,7 +133,7 @@ class _Run:
         loop.name = self._unique(loop.name)
         schedule = self._by_hand(loop) if loop.name in self.given else self._solved(loop)
         if schedule is not None:
-            annotate(loop, schedule)
+            annotate(loop, schedule, self.priority or 1)
             self.made.append(real(loop, schedule))
             self.notes[loop.name] = listing(loop)
 
@@ -146,7 +155,7 @@ class _Run:
         copies = copies_for(loop, strategy, self.options.copies)
         check_room(loop, copies)
         try:
-            return solve(loop, strategy, copies)
+            return solve(loop, strategy, copies, self.priority)
         except scheduling.NoSchedule as error:
             notes = [(loop.ops[n].location, "one of these ops") for n in error.operations if n in loop.ops]
             emit_warning(loop.loop, f"this loop is not scheduled: {error}; it runs as it is written", notes[:4])

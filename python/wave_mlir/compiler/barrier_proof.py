@@ -6,15 +6,21 @@ pending one, of which one writes, in any byte. Loops are run until nothing more 
 placing of barriers the names of values, the conditions under which an op runs, and which buffer masked lanes read;
 bytes are compared in tables of its own, of who touches what, or asked of `prove` lane by lane. `barrier_states` does
 the same for small programs by trying every order of the waves.
+
+Waves may be apart: barriers in conditionals over wave ids, marked with `wave.stagger`, divide them into groups, and the
+proof counts the barriers of each. An access of one group is pending for another one until that has passed more barriers
+than the first had signalled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from mlir import ir
 
+from .barrier_groups import Groups
 from .barrier_overlap import Overlap, Who
 from .diagnostics import PassError
 from .gpu_barrier import EVERYWHERE, OUTSTANDING
@@ -34,18 +40,25 @@ Since = tuple[tuple[int, int], ...]
 class Pending:
     """An access that no barrier has finished.
 
-    waves: other waves may not know of it yet. lanes: nor does the compiler keep the order within the wave. copying: a
-    direct copy that was not waited for. signalled: numbers of split barriers signalled since.
+    owed: for each group of waves how many barriers more it has to pass before it knows of the access. lanes: the
+    compiler does not keep the order within the wave. copying: a direct copy that was not waited for. signalled: numbers
+    of split barriers signalled since. group: of the wave that made the access.
     """
 
     op: ir.Operation
     memory: ir.Value
     kind: str
     since: Since
-    waves: bool = True
+    owed: tuple[int, ...] = (1,)
     lanes: bool = True
     copying: bool = False
     signalled: tuple[int, ...] = ()
+    group: int = 0
+
+    @property
+    def waves(self) -> bool:
+        """Whether other waves may not know of it yet."""
+        return any(n > 0 for n in self.owed)
 
 
 State = dict[Pending, int]
@@ -71,19 +84,25 @@ class _Proof:
         self.overlap = Overlap(self.info, self.values)
         every = [a for op in walk(body_of(self.kernel)) for a in _accesses(op)]
         self.written = {memory for memory, kind, _ in every if kind != "read" and _is_argument(memory)}
+        self.groups = Groups(self.info, self.kernel)
 
     def run(self) -> None:
         """Go through the whole kernel."""
         self._block(body_of(self.kernel), {}, ())
+        self.groups.check_together(self.kernel.operation)
 
     def _block(self, block: ir.Block, state: State, around: tuple[int, ...]) -> State:
         for view in block.operations:
             op = view.operation
-            if op.name == "wave.iterate":
+            if op in self.groups.of_some:
+                state = _each(state, partial(_passed_by, self.groups.enter(op)))
+            elif op.name == "wave.iterate":
                 state = self._loop(op, state, around)
             elif len(op.regions):
+                ahead = list(self.groups.passed)
                 ways = [self._block(b, dict(state), around) for region in op.regions for b in region.blocks]
                 state = _join([*ways] if len(ways) > 1 else [*ways, state])
+                self.groups.check_as(ahead, op)
             else:
                 state = self._step(op, state, around)
         return state
@@ -95,8 +114,10 @@ class _Proof:
             return state
         number = self.loops[op]
         start, trips = dict(state), 0
+        ahead = list(self.groups.passed)
         while True:
             end = self._block(op.regions[0].blocks[0], dict(start), (*around, number))
+            self.groups.check_as(ahead, op)
             trips += 1
             again = _join([start, _each(end, lambda p: _next_trip(p, number))])
             if again == start or trips == most:
@@ -106,11 +127,12 @@ class _Proof:
         return left if least > 0 else _join([left, state])
 
     def _step(self, op: ir.Operation, state: State, around: tuple[int, ...]) -> State:
+        self.groups.check_kind(op)
         if op.name == _BARRIER:
-            return _after_barrier(_waited(state, _outstanding(op)), op)
+            return _after_barrier(self._waited(state, _outstanding(op)), op)
         if op.name == _SIGNAL:
             number = ir.IntegerAttr(op.attributes["id"]).value
-            signalled = _waited(state, _outstanding(op))
+            signalled = self._waited(state, _outstanding(op))
             return _each(signalled, lambda p: replace(p, signalled=tuple(sorted({*p.signalled, number}))))
         if op.name == _WAIT:
             number = ir.IntegerAttr(op.attributes["id"]).value
@@ -119,7 +141,7 @@ class _Proof:
         if op.name == _FENCE:
             return _fenced(state)
         if op.name == "wave.memory_counter_wait" and "load" in op.attributes:
-            return _waited(state, ir.IntegerAttr(op.attributes["load"]).value)
+            return self._waited(state, ir.IntegerAttr(op.attributes["load"]).value)
         for memory, kind, copying in self._accesses(op):
             for earlier in state:
                 if not (kind == earlier.kind and kind != "write"):
@@ -127,8 +149,27 @@ class _Proof:
             since = tuple((loop, 0) for loop in around)
             if copying:
                 state = {p: min(n + 1, _MANY) for p, n in state.items()}
-            state = _join([state, {Pending(op, memory, kind, since, copying=copying): 0}])
+            made = [
+                Pending(op, memory, kind, since, self.groups.owed(group, _is_argument(memory)), True, copying, (), group)
+                for group in range(len(self.groups.passed))
+            ]
+            state = _join([state, dict.fromkeys(made, 0)])
         return state
+
+    def _waited(self, state: State, outstanding: int | None) -> State:
+        """A wave's own copies are complete, but for so many of the last; as they complete in order, which are is known.
+
+        Barriers count from then on.
+        """
+        if outstanding is None:
+            return state
+        found: State = {}
+        for p, newer in state.items():
+            done = p.copying and newer >= outstanding
+            owed = self.groups.owed(p.group, _is_argument(p.memory)) if done else p.owed
+            made = replace(p, copying=p.copying and not done, owed=owed)
+            found[made] = min(newer, found.get(made, newer))
+        return found
 
     def _accesses(self, op: ir.Operation) -> list[tuple[ir.Value, str, bool]]:
         """What an op accesses, of arguments those that are written."""
@@ -201,10 +242,22 @@ def _fenced(state: State) -> State:
     return {p: n for p, n in fenced.items() if p.waves or p.copying}
 
 
+def _passed_by(groups: list[int], p: Pending) -> Pending:
+    """As it is when some groups passed a barrier that the others were at, or will be at."""
+    if p.copying or _is_argument(p.memory):
+        return p
+    return replace(p, owed=tuple(max(0, n - (group in groups)) for group, n in enumerate(p.owed)))
+
+
 def _after_barrier(state: State, barrier: ir.Operation) -> State:
     """Direct copies that were not waited for go on, and global memory where the barrier is for LDS alone."""
     everywhere = EVERYWHERE in barrier.attributes
-    return _fenced({p: n for p, n in state.items() if p.copying or (_is_argument(p.memory) and not everywhere)})
+
+    def after(p: Pending) -> Pending:
+        goes_on = p.copying or (_is_argument(p.memory) and not everywhere)
+        return p if goes_on else replace(p, owed=tuple(max(0, n - 1) for n in p.owed))
+
+    return _fenced(_each(state, after))
 
 
 def _outstanding(op: ir.Operation) -> int | None:
@@ -212,13 +265,6 @@ def _outstanding(op: ir.Operation) -> int | None:
     if "wait_async" not in op.attributes:
         return None
     return ir.IntegerAttr(op.attributes[OUTSTANDING]).value if OUTSTANDING in op.attributes else 0
-
-
-def _waited(state: State, outstanding: int | None) -> State:
-    """A wave's own copies are complete, but for so many of the last; as they complete in order, which are is known."""
-    if outstanding is None:
-        return state
-    return _join([{replace(p, copying=p.copying and n < outstanding): n} for p, n in state.items()])
 
 
 def _next_trip(pending: Pending, loop: int) -> Pending:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import arith, scf, vector
+from mlir.dialects import arith, rocdl, scf, vector
 
 from wave_mlir.dialect import Expr
 
@@ -14,6 +14,7 @@ from .kernel_info import MAX_SYMBOL
 from .lane_access import ACCESSES, BUFFER_ACCESSES
 from .loop_slots import STEADY
 from .mma_shape import TRANSPOSED
+from .stagger import STAGGER
 from .targets import MmaKind, TargetError
 from .tile_ir import bound_names
 
@@ -250,6 +251,8 @@ def open_conditional(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operat
             if condition.type != ir.IntegerType.get_signless(1):
                 zero = arith.ConstantOp(condition.type, 0).result
                 condition = arith.CmpIOp(arith.CmpIPredicate.ne, condition, zero).result
+        if STAGGER in op.attributes:
+            condition = _of_the_wave(condition)
         else_region = len(op.regions[1].blocks) > 0
         branch = scf.IfOp(condition, types, has_else=else_region or bool(types))
         if types and not else_region:
@@ -263,6 +266,13 @@ def open_conditional(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operat
         old.replace_all_uses_with(new)
     op.erase()
     return branch.operation, blocks
+
+
+def _of_the_wave(condition: ir.Value) -> ir.Value:
+    """A condition on which the lanes of a wave agree, as LLVM sees too: a branch that skips a barrier."""
+    i32 = ir.IntegerType.get_signless(32)
+    first = rocdl.ReadfirstlaneOp(i32, arith.ExtUIOp(i32, condition).result).result
+    return arith.CmpIOp(arith.CmpIPredicate.ne, first, arith.ConstantOp(i32, 0).result).result
 
 
 def lower_yield(op: ir.Operation) -> None:

@@ -19,6 +19,7 @@ from .kernel_info import KernelInfo
 from .lane_access import same_tile
 from .lds import allocations, buffer_of, families
 from .shared_values import SharedValues
+from .stagger import STAGGER, Stretches
 from .uniform import Uniform
 
 BARRIERS = ("wave.shared_memory_barrier", "wave.barrier_wait")
@@ -65,7 +66,8 @@ class Interval:
     """A barrier is needed at one of `points`, which lead from the producer to the consumer (so the last is best).
 
     who: WAVES need a barrier; for lanes of one wave a fence will do. asynchronous: the producer is a direct copy, for
-    which the barrier has to wait. everywhere: it is about global memory, which the barrier has to order as well.
+    which the barrier has to wait. everywhere: it is about global memory, which the barrier has to order as well. apart:
+    the waves are a barrier apart all the way, so that it takes two.
     """
 
     producer: int
@@ -74,6 +76,7 @@ class Interval:
     who: Meeting = Meeting.WAVES
     asynchronous: bool = False
     everywhere: bool = False
+    apart: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,7 @@ class Program:
     def __post_init__(self) -> None:
         self.values = SharedValues(self.info, self.loops)
         self.footprints = Footprints(self.info, self.values)
+        self.stretches = Stretches.of(self.info)
 
     @staticmethod
     def of(kernel: ir.OpView) -> Program:
@@ -164,6 +168,8 @@ class Program:
         return next((self.nodes[p] for p in node.parents if self._differs(self.nodes[p].op)), None)
 
     def _differs(self, op: ir.Operation) -> bool:
+        if STAGGER in op.attributes:
+            return False
         return self._same.differs(op) if op.name == "wave.conditional" else self._same.trips_differ(op)
 
     def _all_enter(self, around: Node) -> bool:
@@ -205,12 +211,19 @@ class Program:
                 self._scan(producer, group, found)
         return [self._interval(points, *entry) for points, entry in found.least()]
 
-    @staticmethod
-    def _interval(points: int, pair: _Pair, who: Meeting) -> Interval:
+    def _interval(self, points: int, pair: _Pair, who: Meeting) -> Interval:
         producer, consumer = pair.producer.number, pair.consumer.number
         places = tuple(_members(points, producer + 1))
         everywhere = who == Meeting.WAVES and is_global(pair.first.memory)
-        return Interval(producer, consumer, places, who, pair.first.asynchronous, everywhere)
+        apart = who == Meeting.WAVES and self._stay_apart(pair)
+        return Interval(producer, consumer, places, who, pair.first.asynchronous, everywhere, apart)
+
+    def _stay_apart(self, pair: _Pair) -> bool:
+        """Whether the way from one access to the other is all in a stretch in which waves are a barrier apart."""
+        around = [] if pair.when.loop is None else [self.nodes[pair.when.loop].op]
+        ops = [pair.producer.op, pair.consumer.op, *around]
+        numbers = {self.stretches.number.get(op) for op in ops}
+        return len(numbers) == 1 and None not in numbers
 
     def _groups(self) -> list[list[tuple[Node, Touch]]]:
         """The accesses by memory: of one buffer and those it shares bytes with, or of an argument of the kernel that is

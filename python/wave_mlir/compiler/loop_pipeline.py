@@ -17,7 +17,8 @@ from mlir import ir
 
 from wave_mlir.dialect import Expr, Facts
 
-from .loop_slots import FIRST, SLOT, STEADY, Schedule
+from .loop_slots import FIRST, SLOT, STEADY, STEADY_ALONE, Schedule
+from .stagger import barrier_of_some
 from .tile_ir import bound_values, walk, with_symbols
 
 Key = tuple[ir.Value, int]
@@ -53,6 +54,7 @@ class Part:
     inherit: Callable[[ir.Value, int], ir.Value | None]
     rehearsal: bool = False
     ordered: bool = False
+    steady: bool = False
     known: dict[Key, ir.Value | None] = field(default_factory=dict)
     _counters: dict[int, ir.Value] = field(default_factory=dict)
 
@@ -116,6 +118,8 @@ class Part:
         if self.rehearsal:
             self._rehearse(op, tile)
             return
+        if STEADY_ALONE in op.attributes and not self.steady:
+            return
         counter = self.schedule.counter
         counted = [n for n, v in bound_values(op).items() if v == counter]
         if len(counted) != sum(v == counter for v in op.operands):  # it is an operand otherwise than as a symbol too
@@ -125,7 +129,7 @@ class Part:
             inner = [[self._inside(op, v, tile) for v in child.operands] for child in _inside_of(op)]
             if counted and self.numbers.constant is None and self.numbers.counter is None:
                 self._counter(tile)  # before its user
-            new = op.clone().operation
+            new = self._made(op)
             for number, value in enumerate(operands):
                 if value is not None:
                     new.operands[number] = value
@@ -135,12 +139,20 @@ class Part:
                         child.operands[number] = value
             if counted:
                 new = self._renumber(new, counted, tile)
-            if SLOT in new.attributes:
-                del new.attributes[SLOT]
+            for name in (SLOT, STEADY_ALONE):
+                if name in new.attributes:
+                    del new.attributes[name]
             for old, result in zip(op.results, new.results, strict=True):
                 self.known[old, tile] = result
             if self.ordered and SLOT in op.attributes:
                 ir.Operation.create("wave.scheduling_barrier", [], [], {"allow": ir.ArrayAttr.get([])})
+
+    def _made(self, op: ir.Operation) -> ir.Operation:
+        """A copy of an op; between waves that are a barrier apart every barrier orders LDS."""
+        if op.name == "wave.workgroup_barrier" and self.steady and self.schedule.stagger is not None:
+            slot = {name: op.attributes[name] for name in (SLOT,) if name in op.attributes}
+            return ir.Operation.create("wave.shared_memory_barrier", [], [], slot)
+        return op.clone().operation
 
     def _rehearse(self, op: ir.Operation, tile: int) -> None:
         for value in op.operands:
@@ -270,18 +282,22 @@ class Pipeline:
                     prologue.emit(op, time - schedule.slots[op].stage)
         inits = [prologue.resolve(value, start + tile) for value, tile in needed]
         self._move_first()
+        if schedule.stagger is not None:
+            barrier_of_some(schedule.stagger, loop.location)
         steady = self._open_steady(trips, [v for v in inits if v is not None])
         body = steady.regions[0].blocks[0]
         arguments = list(body.arguments)[1 if "has_iv" in loop.attributes else 0 :]
         name = _counter_name(loop)
         counter = body.arguments[0] if "has_iv" in loop.attributes else None
         numbers = Numbers(None, Expr.symbol(name) * schedule.unroll + start, (), counter)
-        part = self._part(numbers, _nothing, ordered=True)
+        part = self._part(numbers, _nothing, ordered=True, steady=True)
         part.known.update(zip(needed, arguments, strict=True))
         with loop.location, ir.InsertionPoint(body):
             self._run_steady(part)
             ends = [part.resolve(value, tile + schedule.unroll) for value, tile in needed]
             ir.Operation.create("wave.yield", [], [v for v in ends if v is not None])
+        if schedule.stagger is not None:
+            barrier_of_some(schedule.stagger.eq(0).simplify(self.facts), loop.location)
         epilogue = self._part(end, _nothing, end=True, ordered=True)
         epilogue.known.update(zip(needed, steady.results, strict=True))
         return [v for v in self._run_epilogue(epilogue) if v is not None]

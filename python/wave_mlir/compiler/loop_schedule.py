@@ -18,6 +18,7 @@ from wave_mlir.scheduling import (
     check,
     four_stage,
     list_schedule,
+    ping_pong,
     pipelined,
     prefetch,
     verify,
@@ -26,8 +27,10 @@ from wave_mlir.scheduling import (
 from .diagnostics import PassError, location_text
 from .kernel_info import KernelInfo
 from .lds import aligned, allocations, buffer_of
+from .loop_added import add_ops, raised_around_products, with_added
 from .loop_problem import LoopProblem
 from .loop_slots import COPIES, PIPELINE, SLOT, copies_of
+from .stagger import second_half
 
 Solver = Callable[[Problem, Mapping[str, int]], tuple[Problem, Schedule]]
 
@@ -43,17 +46,21 @@ def _prefetch(problem: Problem, copies: Mapping[str, int]) -> tuple[Problem, Sch
         return pipelined(problem, copies)
 
 
+STAGGERED = "ping-pong"
+"""The strategy that divides the waves into two groups, a barrier apart."""
+
 SOLVERS: dict[str, Solver] = {
     "list": _one_by_one,
     "modulo": pipelined,
     "prefetch": _prefetch,
     "four-stage": four_stage,
     "attention": attention,
+    STAGGERED: ping_pong,
 }
 """Strategies by name: what solves the problem of a loop. It gives the problem it solved with the solution: a strategy
 may settle for shorter latencies."""
 
-UNTIMED = ("prefetch",)
+UNTIMED = ("prefetch", STAGGERED)
 """Strategies that go by leads of their own and not by the problem's latencies and resources."""
 
 ONE_TRIP = ("list",)
@@ -102,15 +109,31 @@ def check_room(loop: LoopProblem, copies: Mapping[str, int]) -> None:
         raise error
 
 
-def solve(loop: LoopProblem, strategy: str, copies: Mapping[str, int]) -> Schedule:
-    """The verified schedule of a loop. Raises NoSchedule where the strategy finds none."""
-    problem = loop.problem(copies)
+def solve(loop: LoopProblem, strategy: str, copies: Mapping[str, int], priority: int = 0) -> Schedule:
+    """The verified schedule of a loop; `priority` other than 0: clusters of matrix operations have it.
+
+    Raises NoSchedule where the strategy finds none.
+    """
+    if strategy == STAGGERED:
+        _check_waves(loop)
+    problem = loop.problem(copies, barriers=strategy != STAGGERED)
     check(problem)
     solved, schedule = SOLVERS[strategy](problem, copies)
     if schedule.stages > MOST_STAGES:
         raise NoSchedule(f"it would overlap {schedule.stages} trips, and {MOST_STAGES} is the most; take strategy list")
     verify(solved, schedule, timing=schedule.strategy not in UNTIMED)
-    return schedule
+    return raised_around_products(problem, schedule) if priority else schedule
+
+
+def _check_waves(loop: LoopProblem) -> None:
+    """Each SIMD has as many waves of one group as of the other."""
+    x, y, z = loop.info.block_waves
+    simds = loop.info.target.simds_per_compute_unit
+    if x * y * z % (2 * simds):
+        raise NoSchedule(
+            f"ping-pong is for two groups of waves on each of {simds} SIMDs, so for {2 * simds} waves a workgroup, or a "
+            f"multiple of it; there are {x * y * z}"
+        )
 
 
 def real(loop: LoopProblem, schedule: Schedule) -> Schedule:
@@ -123,7 +146,7 @@ def real(loop: LoopProblem, schedule: Schedule) -> Schedule:
 def check_by_hand(loop: LoopProblem, schedule: Schedule) -> None:
     """Raise PassError, at the op that needs another one, unless a schedule from outside is right for the loop."""
     try:
-        verify(loop.problem(schedule.copies, barriers=False), schedule, timing=False)
+        verify(with_added(loop.problem(schedule.copies, barriers=False), schedule), schedule, timing=False)
     except SchedulingError as error:
         ops = [loop.ops[n] for n in error.operations if n in loop.ops]
         failure = PassError(ops[-1] if ops else loop.loop, str(error))
@@ -137,22 +160,27 @@ def notes(loop: LoopProblem) -> dict[str, str]:
     return {name: location_text(op.location) for name, op in loop.body}
 
 
-def annotate(loop: LoopProblem, schedule: Schedule) -> None:
-    """Write a schedule into the IR, as the pass that builds the pipelined loop takes it."""
+def annotate(loop: LoopProblem, schedule: Schedule, priority: int = 1) -> None:
+    """Write a schedule into the IR, as the pass that builds the pipelined loop takes it, with what it adds.
+
+    priority: of the waves where the schedule raises it.
+    """
+    add_ops(loop, schedule, priority)
     i64 = ir.IntegerType.get_signless(64)
 
     def number(value: int) -> ir.Attribute:
         return ir.IntegerAttr.get(i64, value)
 
     unroll = lcm(schedule.unroll, *(n for n in schedule.copies.values()))
-    loop.loop.attributes[PIPELINE] = ir.DictAttr.get(
-        {
-            "strategy": ir.StringAttr.get(schedule.strategy),
-            "stages": number(schedule.stages),
-            "interval": number(schedule.interval),
-            "unroll": number(unroll),
-        }
-    )
+    said: dict[str, ir.Attribute] = {
+        "strategy": ir.StringAttr.get(schedule.strategy),
+        "stages": number(schedule.stages),
+        "interval": number(schedule.interval),
+        "unroll": number(unroll),
+    }
+    if schedule.strategy == STAGGERED:
+        said["stagger"] = second_half(loop.info)
+    loop.loop.attributes[PIPELINE] = ir.DictAttr.get(said)
     for name, slot in real(loop, schedule).slots.items():
         place = {"stage": number(slot.stage), "order": number(slot.order)}
         loop.ops[name].attributes[SLOT] = ir.DictAttr.get(place)

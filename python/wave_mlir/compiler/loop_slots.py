@@ -16,6 +16,7 @@ from math import lcm
 
 from mlir import ir
 
+from wave_mlir.dialect import Expr
 from wave_mlir.scheduling import MOST_STAGES, MOST_UNROLL
 
 from .diagnostics import PassError
@@ -32,6 +33,8 @@ COPIES = "wave.copies"
 """On an LDS buffer: how many of it tiles take turns with."""
 FIRST = "wave.first"
 """On ops right before a loop: they go between its prologue and its steady loop."""
+STEADY_ALONE = "wave.steady_alone"
+"""On an op with a place: it is left out of prologue and epilogue, and of the loop that runs what is left."""
 STEADY = "wave.steady"
 """On a loop: its ops stand in the order of a schedule, for so many tiles a trip."""
 
@@ -106,7 +109,8 @@ class Schedule:
     """The schedule of one annotated loop.
 
     ops: those with a place, in the order of the steady loop. again: ops made anew for each user. yielded: what each
-    carried argument is in the next trip. copies: LDS buffers that tiles take turns with.
+    carried argument is in the next trip. copies: LDS buffers that tiles take turns with. stagger: the condition of the
+    waves that run the steady loop a barrier behind the others.
     """
 
     loop: ir.Operation
@@ -117,6 +121,7 @@ class Schedule:
     again: frozenset[ir.Operation] = frozenset()
     yielded: dict[ir.Value, ir.Value] = field(default_factory=dict)
     copies: dict[ir.Value, int] = field(default_factory=dict)
+    stagger: Expr | None = None
     _first_use: dict[ir.Operation, Slot] = field(default_factory=dict)  # of ops that are made anew
 
     @property
@@ -141,6 +146,8 @@ class Schedule:
             text = f"the most are {MOST_STAGES} stages and unroll {MOST_UNROLL}"
             raise PassError(loop, f"the schedule has {stages} stages and unroll {unroll}; {text}")
         schedule = Schedule(loop, stages, unroll)
+        if "stagger" in loop.attributes[PIPELINE]:
+            schedule.stagger = _condition(loop)
         schedule._read_values()
         schedule._read_slots()
         schedule._read_copies()
@@ -369,6 +376,13 @@ def copies_of(allocate: ir.Operation) -> int:
         text = f"the buffer has {count} copies and an offset, which only one of them can have; take one of both off"
         raise PassError(allocate, text)
     return count
+
+
+def _condition(loop: ir.Operation) -> Expr:
+    given = loop.attributes[PIPELINE]["stagger"]
+    if not isinstance(given, Expr):
+        raise PassError(loop, "stagger in wave.pipeline is the condition of some waves: #wave.expr<…> over wave.x, …")
+    return given
 
 
 def is_pure(op: ir.Operation) -> bool:

@@ -9,6 +9,7 @@ from .bounds import minimum_interval, recurrence_bound, resource_bound
 from .latencies import one_trip_ahead, shortened
 from .listing import list_schedule
 from .modulo import modulo
+from .ping_pong import ping_pong
 from .prefetch import prefetch
 from .pressure import pressure
 from .problem import (
@@ -64,6 +65,7 @@ __all__ = [
     "minimum_interval",
     "modulo",
     "one_trip_ahead",
+    "ping_pong",
     "pipelined",
     "prefetch",
     "pressure",

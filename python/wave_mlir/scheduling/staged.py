@@ -35,7 +35,7 @@ def attention(problem: Problem, copies: Mapping[str, int] | None = None) -> tupl
     Loads and LDS writes are a trip ahead of the first product. So MMAs of one trip and what is computed from those of
     another one use the matrix and the vector unit at the same time. A third product is a stage later again.
     """
-    level = _levels(problem)
+    level = product_levels(problem)
     first = int(bool(problem.of_kind(*_LOADS)))
     wanted = {}
     for operation in problem.operations:
@@ -45,7 +45,7 @@ def attention(problem: Problem, copies: Mapping[str, int] | None = None) -> tupl
     return _staged(problem, copies, wanted, "attention")
 
 
-def _levels(problem: Problem) -> dict[str, int]:
+def product_levels(problem: Problem) -> dict[str, int]:
     """How many products are before each operation; what only feeds a product, such as its reads, is in its level."""
     product = {o.name: o.kind == "mma" for o in problem.operations}
     after: dict[str, int] = {}

@@ -240,6 +240,7 @@ _STRATEGIES: dict[SchedulingType, Strategy] = {
     SchedulingType.NONE: "none",
     SchedulingType.PREFETCH: "prefetch",
     SchedulingType.FOUR_STAGE: "four-stage",
+    SchedulingType.PING_PONG: "ping-pong",
     SchedulingType.MODULO: "modulo",
     SchedulingType.PREFETCH_ATTENTION: "attention",
     SchedulingType.MANUAL: "none",

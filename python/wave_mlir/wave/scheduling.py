@@ -11,6 +11,7 @@ class SchedulingType(enum.Enum):
     NONE = "none"
     PREFETCH = "prefetch"
     FOUR_STAGE = "four_stage"
+    PING_PONG = "ping_pong"
     MODULO = "modulo"
     PREFETCH_ATTENTION = "prefetch_attention"
     MANUAL = "manual"
