@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import lcm
 
 from .pressure import pressure
 from .problem import VALUE, NoSchedule, Operation, Problem
@@ -34,8 +35,9 @@ LEAST_MMAS = 4
 """Matrix operations of a cluster at least."""
 LOAD_CLOCKS = 1000
 """Clocks that a global load is to be under way."""
-OTHER_REGISTERS = 26
-"""Registers that a lane needs for addresses and the like."""
+OTHER_REGISTERS = 26 + 44
+"""Registers that a lane needs for addresses and the like, and for accumulators that LLVM gives another place in turns:
+see ROTATED_REGISTERS of the strategy prefetch."""
 MOST_REGISTERS = 256
 """Registers that instructions can name of one kind."""
 MOST_STAGES = 6
@@ -61,8 +63,22 @@ def ping_pong(problem: Problem, copies: Mapping[str, int] | None = None) -> tupl
         )
     budget = min(problem.registers or MOST_REGISTERS, MOST_REGISTERS) - OTHER_REGISTERS
     fitting = [a for a in attempts if pressure(*a) <= budget]
-    chosen = fitting[0] if fitting else min(attempts, key=lambda a: pressure(*a))
+    chosen = min(fitting, key=lambda a: _moved(*a)) if fitting else min(attempts, key=lambda a: pressure(*a))
     return _with_barriers(*chosen)
+
+
+def _moved(problem: Problem, schedule: Schedule) -> int:
+    """Registers of results that are still used when the next trip's are made, and that the steady loop has to move: it
+    has no trips in its body for them to take turns."""
+    unroll, cycles = lcm(*schedule.copies.values()), schedule.cycles
+    moved = 0
+    for operation in problem.operations:
+        users = [d for d in problem.outgoing[operation.name] if d.kind == VALUE]
+        if operation.kind == "mma" or not users:
+            continue
+        life = max(cycles[d.target] + d.distance * schedule.interval for d in users) - cycles[operation.name]
+        moved += operation.registers * (unroll % max(1, -(-life // schedule.interval)) != 0)
+    return moved
 
 
 def _check_kinds(problem: Problem) -> None:
@@ -79,15 +95,17 @@ def _check_kinds(problem: Problem) -> None:
 
 
 def _attempts(problem: Problem, copies: dict[str, int], parts: int) -> Iterator[tuple[Problem, Schedule]]:
-    """Schedules with so many clusters for each product, loads the longer under way the earlier."""
+    """Schedules with so many clusters for each product. First those in which a load takes the place of the write of the
+    tile before, whose registers it takes: then the loads of a trip need not all be there at once."""
     clusters = _clusters(problem, parts)
     if clusters is None:
         return
     clocks = max(sum(_clocks(problem.by_name[m]) for m in cluster) for cluster in clusters)
     lead = APART * max(1, -(-LOAD_CLOCKS // (APART * clocks)))
-    for more in range(0, 2 * len(clusters), 2):
+    trip = 2 * len(clusters)
+    for longer in sorted(range(lead, lead + trip, 2), key=lambda n: (n % trip != 0, n)):
         for spread in (True, False):
-            segments = _Segments(problem.with_copies(copies), clusters, lead + more, spread)
+            segments = _Segments(problem.with_copies(copies), clusters, longer, spread)
             if segments.solve():
                 yield problem, _schedule(problem, copies, segments, clocks)
 
@@ -190,11 +208,18 @@ class _Segments:
 
 
 def _schedule(problem: Problem, copies: dict[str, int], segments: _Segments, clocks: int) -> Schedule:
-    """Clocks in a segment only say the order: matrix operations by their steps, other ops the older trips first."""
-    width = max(clocks, max(len(c) for c in segments.clusters) + 4)
+    """Clocks in a segment only say the order: matrix operations by their steps, other operations the older trips first,
+    and a write with the load of a later tile behind it."""
+    width = max(clocks, max(len(c) for c in segments.clusters) + 4, 2 * len(problem.operations) + 4)
     cycles = {name: at * width for name, at in segments.of.items()}
     for cluster in segments.clusters:
         cycles.update({name: cycles[name] + 1 + n for n, name in enumerate(cluster)})
+    for number, write in enumerate(problem.of_kind("lds_write")):
+        loads = [d.source for d in problem.incoming[write.name] if d.kind == VALUE and not d.distance]
+        cycles[write.name] += 1 + 2 * number
+        for name in loads:  # behind the write that frees its registers, if it is in the same segment
+            if problem.by_name[name].kind == "global_load" and cycles[name] % width == 0:
+                cycles[name] += 2 + 2 * number
     return Schedule.of_cycles(problem, STRATEGY, segments.trip * width, cycles, copies)
 
 
