@@ -35,9 +35,8 @@ LEAST_MMAS = 4
 """Matrix operations of a cluster at least."""
 LOAD_CLOCKS = 1000
 """Clocks that a global load is to be under way."""
-OTHER_REGISTERS = 26 + 44
-"""Registers that a lane needs for addresses and the like, and for accumulators that LLVM gives another place in turns:
-see ROTATED_REGISTERS of the strategy prefetch."""
+OTHER_REGISTERS = 26
+"""Registers that a lane needs for addresses and the like."""
 MOST_REGISTERS = 256
 """Registers that instructions can name of one kind."""
 MOST_STAGES = 6
@@ -111,7 +110,10 @@ def _attempts(problem: Problem, copies: dict[str, int], parts: int) -> Iterator[
 
 
 def _clusters(problem: Problem, parts: int) -> list[list[str]] | None:
-    """Products one after the other, each cut into parts by its steps; None where the parts would be too small."""
+    """Products one after the other, each cut into parts by its steps; None where the parts would be too small.
+
+    Within a part operations of one chain stand together, so that LLVM leaves their result in its place.
+    """
     level = product_levels(problem)
     depth: dict[str, int] = {}
     mmas = {o.name for o in problem.of_kind("mma")}
@@ -124,7 +126,7 @@ def _clusters(problem: Problem, parts: int) -> list[list[str]] | None:
         size = len(own) // parts
         if size < LEAST_MMAS or len(own) % parts:
             return None
-        found += [own[i : i + size] for i in range(0, len(own), size)]
+        found += [sorted(own[i : i + size], key=problem.position.__getitem__) for i in range(0, len(own), size)]
     return found
 
 
