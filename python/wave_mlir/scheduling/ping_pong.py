@@ -193,20 +193,13 @@ class _Segments:
 
     def _delay(self) -> None:
         """Reads of LDS, and arithmetic on the way to matrix operations, as late as what follows lets them."""
-        moved = True
         after: dict[str, list[tuple[str, int]]] = {}
         for source, target, least in self.edges:
             after.setdefault(source, []).append((target, least))
         names = [o.name for o in self.problem.operations if o.kind not in (*_LOADS, *_NOT_MOVED, "mma", "lds_write")]
-        names.sort(key=self.problem.sequence.__getitem__, reverse=True)
-        while moved:
-            moved = False
-            for name in names:
-                latest = min((self.of[t] - least for t, least in after.get(name, []) if t != name), default=0)
-                latest -= latest % 2
-                if latest > self.of[name]:
-                    self.of[name] = latest
-                    moved = True
+        for name in sorted(names, key=self.problem.sequence.__getitem__, reverse=True):
+            latest = min((self.of[t] - least for t, least in after.get(name, []) if t != name), default=0)
+            self.of[name] = max(self.of[name], latest - latest % 2)
 
 
 def _schedule(problem: Problem, copies: dict[str, int], segments: _Segments, clocks: int) -> Schedule:
