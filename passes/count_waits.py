@@ -37,8 +37,8 @@ class CountWaits(Pass):
         wave.shared_memory_barrier wait_async {wave.outstanding = 1 : i64}
         wave.read %l0 …
 
-    Copies of one buffer are not told apart. Where groups of waves are a barrier apart all copies are waited for. It places no waits (wave-place-barriers does), and it does not change those
-    of `wave.memory_counter_wait`.
+    Copies of one buffer are not told apart. Where groups of waves are a barrier apart all copies are waited for. It
+    places no waits (wave-place-barriers does), and it does not change those of `wave.memory_counter_wait`.
     """
 
     def run(self, module: ir.Module) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
 from wave_mlir.compiler.diagnostics import PassError, emit_warning
@@ -46,8 +46,8 @@ class PlaceBarriers(Pass):
     Only a barrier behind a direct copy to LDS waits for it (`wait_async`); one of the user's learns to. Where a wave
     reads its own copies alone, `wave.memory_counter_wait load 0` does.
 
-    Between two groups of waves that are a barrier apart (`wave.stagger`, docs/scheduling.md) it takes two barriers, which
-    have to be there: an access with fewer is an error, as one more would change what the groups do at the same time.
+    Between two groups of waves that are a barrier apart (`wave.stagger`, docs/scheduling.md) it takes two barriers,
+    which have to be there: an access with fewer is an error, as one more would change what the groups do meanwhile.
 
     A barrier that the user put in a conditional whose condition, or a loop whose number of trips, is made from the
     lane's or wave's own number is an error: waves that do not enter it would leave the others waiting.
@@ -74,6 +74,7 @@ class _Placer:
         intervals = self.program.intervals()
         given = [n for n in self.program.nodes if n.op.name in BARRIERS]
         waves = self._that_can_be_served([i for i in intervals if i.who == Meeting.WAVES])
+        waves = [self._before_stretch(i) for i in waves]
         for interval in waves:
             if interval.apart:
                 _check_apart(self.program, interval, sum(self._serves(n, interval) for n in given))
@@ -111,6 +112,17 @@ class _Placer:
             else:
                 found.append(interval)
         return found
+
+    def _before_stretch(self, interval: Interval) -> Interval:
+        """Between an access from before waves come apart and one behind that the barrier stands before: one more in their
+        loop would be for every trip, and would change what the groups do at the same time."""
+        number = self.program.stretches.number
+        producer, consumer = (number.get(self.program.nodes[n].op) for n in (interval.producer, interval.consumer))
+        if consumer is None or producer == consumer:
+            return interval
+        stretch = consumer
+        outside = tuple(p for p in interval.points if number.get(self.program.nodes[p].op) != stretch)
+        return replace(interval, points=outside)
 
     def _fewest(self, intervals: list[Interval], given: set[int]) -> list[int]:
         """Points for fences, which may stand anywhere."""
@@ -165,8 +177,9 @@ class _Placer:
     def _waited_for(self, interval: Interval) -> bool:
         """Whether a direct copy is complete where its user comes: a wait has one barrier behind it, or two."""
         nodes = [n for n in self.program.nodes if n.number in interval.points]
-        waits = [n.number for n in nodes if _waits_for_all(n.op) or (n.op.name in BARRIERS and "wait_async" in n.op.attributes)]
-        waits += [p for p, waiting in self.placed.items() if waiting and p in interval.points]
+        waiting = [n for n in nodes if n.op.name in BARRIERS and "wait_async" in n.op.attributes]
+        waits = [n.number for n in (*waiting, *(n for n in nodes if _waits_for_all(n.op)))]
+        waits += [p for p, waits_too in self.placed.items() if waits_too and p in interval.points]
         if interval.who == Meeting.LANES:
             return bool(waits)
         barriers = [n.number for n in nodes if n.op.name in BARRIERS] + [p for p in self.placed if p in interval.points]

@@ -75,7 +75,7 @@ class Schedule(Pass):
 
     strategy: Strategy = option("none", help="how to schedule loops")
     copies: int = option(0, help="copies of each LDS buffer of a loop; 0 = two where LDS has room")
-    priority: int = option(-1, help="priority of waves in clusters of MMAs, 1 to 3; 0 = none; -1 = 1 for ping-pong alone")
+    priority: int = option(-1, help="priority of waves in clusters of MMAs, 1 to 3; 0: none; -1: 1 for ping-pong")
     file: str = option("", help="text file of schedules by hand: its loops get these instead")
     dump: str = option("", help="text file to write the schedules of all loops to")
 

@@ -658,3 +658,15 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @stagger(%a: !wave.memory<[512], f32, global>) symbols {K = 512, BK = 64}
+      dynamic [] constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{stagger in wave.pipeline is the condition of some waves: #wave.expr<…> over wave.x, …}}
+    wave.iterate K iv(%k) trips(8) attributes {wave.pipeline = {stages = 1 : i64, unroll = 1 : i64, stagger = 4 : i64}} {
+    }
+    wave.return
+  }
+}

@@ -167,3 +167,43 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// Waves from 4 on run the steady loop a barrier behind the others. What stands in the steady loop alone is in no other
+// part, and there every barrier orders LDS.
+// CHECK-LABEL: @staggered(
+// CHECK:         wave.read %{{.*}} index [wave.x * 64 + lane] :
+// CHECK-NOT:     prio
+// CHECK:         wave.conditional [4 le wave.x] attributes {wave.stagger} {
+// CHECK-NEXT:      wave.shared_memory_barrier
+// CHECK-NEXT:    }
+// CHECK-NEXT:    wave.iterate K
+// CHECK:           wave.set_wave_prio 1
+// CHECK-NOT:       workgroup_barrier
+// CHECK:           wave.shared_memory_barrier
+// CHECK:           wave.yield
+// CHECK:         wave.conditional [wave.x lt 4] attributes {wave.stagger} {
+// CHECK-NEXT:      wave.shared_memory_barrier
+// CHECK-NEXT:    }
+// CHECK-NEXT:    arith.addf
+// CHECK-NOT:     prio
+// CHECK:         wave.return
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @staggered(%a: !wave.memory<[4096], f32, global>, %c: !wave.memory<[512], f32, global>)
+      symbols {M = 512, K = 512, BK = 64} dynamic []
+      constraints [#wave.workgroup<M, 512, x>, #wave.wave<M, 64>, #wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %z = arith.constant 0.0 : f32
+    %r = wave.iterate K iv(%k) trips(8) iter_args(%s = %z : f32)
+        attributes {wave.pipeline = {stages = 2 : i64, unroll = 1 : i64, stagger = #wave.expr<wave.x ge 4>}} {
+      %x = wave.read %a index [iv.K * 512 + wave.x * 64 + lane] symbols(iv.K = %k) {wave.slot = {stage = 0 : i64, order = 1 : i64}}
+             : !wave.memory<[4096], f32, global> -> f32
+      wave.set_wave_prio 1 {wave.slot = {stage = 0 : i64, order = 2 : i64}, wave.steady_alone}
+      wave.workgroup_barrier {wave.slot = {stage = 1 : i64, order = 3 : i64}, wave.steady_alone}
+      %y = arith.addf %x, %s {wave.slot = {stage = 1 : i64, order = 0 : i64}} : f32
+      wave.yield %y : f32
+    }
+    wave.write %r, %c index [wave.x * 64 + lane] : f32, !wave.memory<[512], f32, global>
+    wave.return
+  }
+}

@@ -4,6 +4,7 @@
 // barriers: nothing is added to the loop. What stands before the loop needs one, as in any kernel.
 // CHECK-LABEL: @apart(
 // CHECK:       wave.write
+// CHECK-NEXT:  wave.shared_memory_barrier
 // CHECK-NEXT:  wave.conditional [2 le wave.x] attributes {wave.stagger}
 // CHECK-NEXT:    wave.shared_memory_barrier
 // CHECK:       wave.iterate
@@ -150,10 +151,10 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
 // -----
 
 module attributes {wave.form = "lane", wave.target = "gfx942"} {
-  wave.kernel @by_lane(%a: !wave.memory<[256], f32, global>) symbols {M = 256}
+  wave.kernel @by_group(%a: !wave.memory<[256], f32, global>) symbols {M = 256}
       constraints [#wave.workgroup<M, 256, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
     // expected-error@+1 {{which waves execute this barrier is not known; let its condition be over wave ids alone}}
-    wave.conditional [lane ge 4] attributes {wave.stagger} {
+    wave.conditional [wg.x ge 4] attributes {wave.stagger} {
       wave.shared_memory_barrier
       wave.yield
     }
@@ -212,6 +213,20 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     // expected-error@+1 {{wave.workgroup_barrier between waves that are a barrier apart does not say what LDS accesses it orders; use wave.shared_memory_barrier}}
     wave.workgroup_barrier
     wave.conditional [wave.x lt 2] attributes {wave.stagger} {
+      wave.shared_memory_barrier
+      wave.yield
+    }
+    wave.return
+  }
+}
+
+// -----
+
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @every_wave(%a: !wave.memory<[256], f32, global>) symbols {M = 256}
+      constraints [#wave.workgroup<M, 256, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    // expected-error@+1 {{all of the 4 waves execute this barrier of some; let its condition hold for a part of the waves}}
+    wave.conditional [wave.x ge 0] attributes {wave.stagger} {
       wave.shared_memory_barrier
       wave.yield
     }

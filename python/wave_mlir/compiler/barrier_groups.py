@@ -1,7 +1,7 @@
 """How many barriers each group of waves has passed, for the proof of barriers.
 
-Groups are the waves that execute the same of those barriers that not all execute (`stagger`). What counts is how far the
-groups are apart: an access is known to a group once that has passed one barrier more than its maker had signalled.
+Groups are the waves that execute the same of those barriers that not all execute (`stagger`). What counts is how far
+the groups are apart: an access is known to a group once that has passed one barrier more than its maker had signalled.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _UNCLEAR = ("wave.workgroup_barrier", "wave.barrier_signal", "wave.barrier_wait"
 
 
 class Groups:
-    """The groups of a kernel's waves at one point of the program. passed: barriers of each group, as far as they differ."""
+    """The groups of a kernel's waves at one point of the program. passed: how many barriers of some each group has
+    executed; all other barriers they execute alike."""
 
     def __init__(self, info: KernelInfo, kernel: ir.OpView) -> None:
         ops = [op for op in walk(body_of(kernel)) if op.name == "wave.conditional" and STAGGER in op.attributes]

@@ -149,11 +149,10 @@ class _Proof:
             since = tuple((loop, 0) for loop in around)
             if copying:
                 state = {p: min(n + 1, _MANY) for p, n in state.items()}
-            made = [
-                Pending(op, memory, kind, since, self.groups.owed(group, _is_argument(memory)), True, copying, (), group)
-                for group in range(len(self.groups.passed))
-            ]
-            state = _join([state, dict.fromkeys(made, 0)])
+            for group in range(len(self.groups.passed)):
+                owed = self.groups.owed(group, _is_argument(memory))
+                made = Pending(op, memory, kind, since, owed, True, copying, (), group)
+                state = _join([state, {made: 0}])
         return state
 
     def _waited(self, state: State, outstanding: int | None) -> State:

@@ -11,11 +11,12 @@ from mlir import ir
 
 from wave_mlir.dialect import wave as ops
 from wave_mlir.scheduling import Operation, Problem, Schedule, Slot
-from wave_mlir.scheduling.ping_pong import BARRIER, LEAST_MMAS, LOWER, RAISE
+from wave_mlir.scheduling.ping_pong import BARRIER, LEAST_MMAS
 
 from .loop_problem import LoopProblem
 from .loop_slots import STEADY_ALONE
 
+RAISE, LOWER = "added.raise", "added.lower"
 _KINDS = {BARRIER: "barrier", RAISE: "order", LOWER: "order"}
 
 

@@ -131,8 +131,8 @@ def _check_waves(loop: LoopProblem) -> None:
     simds = loop.info.target.simds_per_compute_unit
     if x * y * z % (2 * simds):
         raise NoSchedule(
-            f"ping-pong is for two groups of waves on each of {simds} SIMDs, so for {2 * simds} waves a workgroup, or a "
-            f"multiple of it; there are {x * y * z}"
+            f"ping-pong is for two groups of waves on each of {simds} SIMDs, so for {2 * simds} waves a workgroup or a "
+            f"multiple of it, and there are {x * y * z}"
         )
 
 

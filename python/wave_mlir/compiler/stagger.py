@@ -60,7 +60,7 @@ def barrier_of_some(condition: Expr, location: ir.Location) -> None:
 
 
 def waves_that(info: KernelInfo, op: ir.Operation) -> tuple[bool, ...]:
-    """For each wave of a workgroup, whether it enters a marked conditional. Raises PassError where that is not known."""
+    """Whether each wave of a workgroup enters a marked conditional. Raises PassError where that is not known."""
     condition = Expr(op.attributes["condition"]) if "condition" in op.attributes else None
     resolved = None if condition is None else info.resolve(condition)
     if resolved is None or not set(resolved.symbols) <= set(_IDS):

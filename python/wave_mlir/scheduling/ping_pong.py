@@ -14,18 +14,19 @@ as their users let them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from math import lcm
 
 from .pressure import pressure
 from .problem import VALUE, NoSchedule, Operation, Problem
-from .schedule import Schedule, Slot
+from .schedule import MOST_STAGES, Schedule, Slot
 from .staged import product_levels
 
 STRATEGY = "ping-pong"
-BARRIER, RAISE, LOWER = "added.barrier", "added.raise", "added.lower"
-"""What the names of the operations begin with that the strategy adds, by what they are."""
+BARRIER = "added.barrier"
+"""What the names of the barriers begin with that the strategy adds."""
 
 APART = 2
 """Barriers between accesses of one LDS buffer by waves of different groups."""
@@ -39,9 +40,6 @@ OTHER_REGISTERS = 26
 """Registers that a lane needs for addresses and the like."""
 MOST_REGISTERS = 256
 """Registers that instructions can name of one kind."""
-MOST_STAGES = 6
-"""Trips that overlap at most; more would be needed only where operations wait for each other round and round."""
-
 _LOADS = ("global_load", "gather_to_lds")
 _NOT_MOVED = ("global_store", "global_atomic", "lds_atomic")
 
@@ -49,15 +47,16 @@ _NOT_MOVED = ("global_store", "global_atomic", "lds_atomic")
 def ping_pong(problem: Problem, copies: Mapping[str, int] | None = None) -> tuple[Problem, Schedule]:
     """The schedule with the fewest clusters that fits the registers, and the problem with what it adds.
 
-    Added is a barrier behind each segment (`added.barrier.N`), for the steady loop alone. Raises NoSchedule for a loop without matrix operations, with synchronisation of the user's own, or whose LDS buffers
-    cannot be written and read two barriers apart.
+    Added is a barrier behind each segment (`added.barrier.N`), for the steady loop alone. Of those that fit, results
+    that have to be moved from trip to trip decide. Raises NoSchedule for a loop of few matrix operations, with
+    synchronisation of the user's own, or whose LDS buffers cannot be written and read two barriers apart.
     """
     _check_kinds(problem)
     attempts = [a for parts in PARTS for a in _attempts(problem, dict(copies or {}), parts)]
     if not attempts:
         raise NoSchedule(
-            f"problem '{problem.name}': its LDS buffers cannot be written and read two barriers apart, which two groups "
-            "of waves half a step apart need; give the buffers two copies, or use larger tiles",
+            f"problem '{problem.name}': its LDS buffers cannot be written and read two barriers apart, which two "
+            "groups of waves half a step apart need; give the buffers two copies, or use larger tiles",
             operations=tuple(o.name for o in problem.of_kind("lds_write", "gather_to_lds")),
         )
     budget = min(problem.registers or MOST_REGISTERS, MOST_REGISTERS) - OTHER_REGISTERS
@@ -95,18 +94,30 @@ def _check_kinds(problem: Problem) -> None:
 
 def _attempts(problem: Problem, copies: dict[str, int], parts: int) -> Iterator[tuple[Problem, Schedule]]:
     """Schedules with so many clusters for each product. First those in which a load takes the place of the write of the
-    tile before, whose registers it takes: then the loads of a trip need not all be there at once."""
+    tile before, whose registers it takes: then the loads of a trip need not all be there at once. Where LDS has no room
+    for copies that are so long under way, the longest there is room for."""
     clusters = _clusters(problem, parts)
     if clusters is None:
         return
     clocks = max(sum(_clocks(problem.by_name[m]) for m in cluster) for cluster in clusters)
     lead = APART * max(1, -(-LOAD_CLOCKS // (APART * clocks)))
     trip = 2 * len(clusters)
-    for longer in sorted(range(lead, lead + trip, 2), key=lambda n: (n % trip != 0, n)):
+    enough = sorted(range(lead, lead + trip, 2), key=lambda n: (n % trip != 0, n))
+    found = False
+    for segments in _solved(problem.with_copies(copies), clusters, enough):
+        found = True
+        yield problem, _schedule(problem, copies, segments, clocks)
+    shorter = () if found else range(lead - 2, 0, -2)
+    for segments in islice(_solved(problem.with_copies(copies), clusters, shorter), 1):
+        yield problem, _schedule(problem, copies, segments, clocks)
+
+
+def _solved(problem: Problem, clusters: list[list[str]], leads: Iterable[int]) -> Iterator[_Segments]:
+    for lead in leads:
         for spread in (True, False):
-            segments = _Segments(problem.with_copies(copies), clusters, longer, spread)
+            segments = _Segments(problem, clusters, lead, spread)
             if segments.solve():
-                yield problem, _schedule(problem, copies, segments, clocks)
+                yield segments
 
 
 def _clusters(problem: Problem, parts: int) -> list[list[str]] | None:

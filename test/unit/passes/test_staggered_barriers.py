@@ -26,6 +26,9 @@ def some(condition: str) -> str:
     )
 
 
+OTHERS = {"B": "wave.shared_memory_barrier", "N": "wave.workgroup_barrier", "E": some("wave.x ge 2")}
+
+
 def kernel(name: str, program: Program, before: str = "wave.x ge 2", behind: str = "wave.x lt 2") -> str:
     """Four waves; those from 2 on are a barrier behind in the loop."""
     count = iter(range(100))
@@ -34,8 +37,8 @@ def kernel(name: str, program: Program, before: str = "wave.x ge 2", behind: str
         return "\n".join(line(item) for item in items)
 
     def line(item: str) -> str:
-        if item == "B":
-            return "wave.shared_memory_barrier"
+        if item in OTHERS:
+            return OTHERS[item]
         if item[0] == "W":
             return f"wave.write %z, %b{item[1]} index [wave.x * 64 + lane] : vector<1xf32>, {MEMORY}"
         return f"%v{next(count)} = wave.read %b{item[1]} index [lane * 4] : {MEMORY} -> vector<4xf32>"
@@ -134,3 +137,24 @@ def test_loops_need_the_barriers_of_a_trip() -> None:
     assert is_placed(((), ("W0", "B", "B", "R0", "B", "B"), ()))
     assert not is_placed(((), ("W0", "B", "R0", "B", "B"), ()))
     assert not is_placed(((), ("W0", "B", "B", "R0", "B"), ()))
+
+
+@pytest.mark.parametrize(
+    ("program", "behind", "text"),
+    [
+        (((), (), ()), "wave.x eq 0", "groups of waves execute different numbers of barriers in this kernel"),
+        (((), ("E",), ()), "wave.x lt 2", "groups of waves execute different numbers of barriers in here"),
+        (
+            ((), ("N",), ()),
+            "wave.x lt 2",
+            "wave.workgroup_barrier does not order LDS accesses of waves that are",
+        ),
+    ],
+    ids=["kernel", "loop", "kind"],
+)
+def test_proof_counts_barriers_of_groups(program: Program, behind: str, text: str) -> None:
+    """E: a barrier of some more in each trip; N: one that orders nothing."""
+    made = kernel("p0", program, behind=behind)
+    parsed = driver.parse(f'module attributes {{wave.form = "lane", wave.target = "gfx942"}} {{{made}}}')
+    with parsed.context, pytest.raises(PassError, match=text):
+        prove_barriers(parsed.body.operations[0])
