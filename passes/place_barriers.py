@@ -114,7 +114,7 @@ class _Placer:
         return found
 
     def _before_stretch(self, interval: Interval) -> Interval:
-        """Between an access from before waves come apart and one behind that the barrier stands before: one more in their
+        """Between an access from before waves come apart and one behind, the barrier stands before: one more in their
         loop would be for every trip, and would change what the groups do at the same time."""
         number = self.program.stretches.number
         producer, consumer = (number.get(self.program.nodes[n].op) for n in (interval.producer, interval.consumer))

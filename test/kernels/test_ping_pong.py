@@ -58,7 +58,12 @@ def simulated(case: GemmCase, made: Compiled, **symbols: int) -> None:
     check(case, lambda *arrays: sim.run(made.module, list(arrays), symbols=symbols))
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+SLOW = (1, 2, 4)
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, marks=[pytest.mark.slow] * (n in SLOW)) for n, c in enumerate(CASES)], ids=str
+)
 def test_gemms(case: GemmCase, isa: Callable[..., object]) -> None:
     made = compiled(case)
     assert made.ir("scheduled").count("wave.stagger") == 2
@@ -70,7 +75,7 @@ def test_trips_at_run_time(isa: Callable[..., object]) -> None:
     """One kernel for every number of trips, the last of them partial in some."""
     case = CASES[0]
     made = compiled(case, ("K",))
-    for k in (0, 32, 64, 100, 160, 224):
+    for k in (0, 64, 100, 224):
         simulated(replace(case, k=k), made, K=k)
     check(replace(case, k=224), lambda *arrays: isa(made, *arrays, symbols={"K": 224}, seed=3))
 
@@ -92,7 +97,8 @@ def test_trips(case: GemmCase, copies: int) -> None:
             simulated(one, compiled(one, (), copies))
 
 
-def test_attention() -> None:
+@pytest.mark.parametrize("machine", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["simulator", "machine"])
+def test_attention(machine: bool) -> None:
     """The same bits as without a schedule; products, and the softmax between, in clusters of their own."""
     shape = attention.Shape(heads=1, queries=128, keys=336, qk_size=32, v_size=32)
     variant = attention.Variant(causal=True)
@@ -101,12 +107,10 @@ def test_attention() -> None:
     for schedule in (SchedulingType.NONE, SchedulingType.PING_PONG):
         kernel, subs = attention.attention_kernel(shape, variant, waves=8, block_m=128)
         made = wave_compile(WaveCompileOptions(subs=subs, target="gfx942", schedule=schedule, cache=False), kernel)
-        for run in (made, made.run_isa):
-            found.append(np.full((1, 128, 32), np.nan, np.float32))
-            run(*given, found[-1])
+        found.append(np.full((1, 128, 32), np.nan, np.float32))
+        (made.run_isa if machine else made)(*given, found[-1])
     assert made.ir("scheduled").count("wave.stagger") == 2
-    np.testing.assert_array_equal(found[2], found[0])
-    np.testing.assert_array_equal(found[3], found[1])
+    np.testing.assert_array_equal(found[1], found[0])
     assert np.abs(found[0] - attention.reference(shape, variant, *given)).max() < 3e-3
 
 
@@ -148,7 +152,7 @@ def test_priorities() -> None:
     simulated(case, made)
 
 
-@pytest.mark.parametrize(("k", "most", "barriers"), [(32, 1.46, 2), (64, 1.51, 8)])
+@pytest.mark.parametrize(("k", "most", "barriers"), [(32, 1.46, 2), pytest.param(64, 1.51, 8, marks=pytest.mark.slow)])
 def test_quality(k: int, most: float, barriers: int) -> None:
     """256x256 with two copies of a tile and with one: instructions an MFMA, nothing spilled, moved or computed between,
     and loads under way for half a trip of both groups."""
