@@ -27,6 +27,7 @@ class Plan:
     count: int
     alignment: int = 0
     counter: bool = True  # counts as a memory operation of the wave
+    volatile: bool = False
 
     @property
     def size(self) -> int:
@@ -197,6 +198,10 @@ def record(
     if shadow is None:
         return
     machine = cohort.machine
+    if plan.volatile and machine.turns is not None and storage.space == GLOBAL:
+        if not writes:
+            return
+        kind = ATOMIC  # volatile accesses are how waves that wait for each other do it
     checks = machine.checks
     shape = np.broadcast_shapes(flat.shape, (cohort.size, 1) + (1,) * (flat.ndim - 2))
     if mask is not None:
@@ -451,7 +456,7 @@ def load_buffer(
     address = _wrapped(memref, at) if shift is None else _wrapped(memref, at) + shift
     parts = []
     for (first, count), lanes in zip(pieces, inside, strict=True):
-        part = Plan(plan.info, plan.dtype, count, plan.alignment if first == 0 else 0)
+        part = Plan(plan.info, plan.dtype, count, plan.alignment if first == 0 else 0, volatile=plan.volatile)
         here = address + first * plan.dtype.size
         where = _check_buffer(cohort, part, memref, here, lanes)
         if where is None:
@@ -482,7 +487,7 @@ def store_buffer(
     pieces, inside = _buffer_lanes(cohort, plan, memref, at, active)
     address = _wrapped(memref, at) if shift is None else _wrapped(memref, at) + shift
     for (first, count), lanes in zip(pieces, inside, strict=True):
-        part = Plan(plan.info, plan.dtype, count, plan.alignment if first == 0 else 0)
+        part = Plan(plan.info, plan.dtype, count, plan.alignment if first == 0 else 0, volatile=plan.volatile)
         where = _check_buffer(cohort, part, memref, address + first * plan.dtype.size, lanes)
         if where is not None:
             write_flat(cohort, part, storage, where, values[..., first : first + count], lanes)

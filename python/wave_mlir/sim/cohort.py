@@ -145,7 +145,9 @@ class LoopFrame:
 class Cohort:
     """Waves at one place of the program. waves: their numbers; env: value of each slot; stack: open ifs and loops."""
 
-    __slots__ = ("env", "group", "machine", "mask", "passed", "pc", "signalled", "stack", "size", "wave1", "waves")
+    __slots__ = (
+        "env", "group", "machine", "mask", "passed", "pc", "seen", "signalled", "stack", "size", "wave1", "waves"
+    )  # fmt: skip
 
     def __init__(self, machine: Machine, waves: np.ndarray, pc: int, env: list, mask: Mask, stack: list) -> None:
         self.machine = machine
@@ -156,6 +158,7 @@ class Cohort:
         self.mask = mask
         self.stack = stack
         self.wave1 = (waves + 1)[:, None]
+        self.seen = -1  # changes of memory at its last turn in a loop that waits for others
         self.refresh()
 
     def refresh(self) -> None:

@@ -12,6 +12,7 @@ from mlir import ir
 from .cohort import CannotJoin, Cohort, IfFrame, LoopFrame, select
 from .errors import SimError
 from .program import SUSPEND, Compiler, OpInfo, handles
+from .spinning import is_spin_loop
 
 _NEEDS_WHOLE_WAVES = {
     "gpu.barrier",
@@ -35,12 +36,12 @@ _NEEDS_WHOLE_WAVES = {
 
 
 def _runs_under_masks(op: ir.Operation) -> bool:
-    """Whether no wave-wide synchronisation is anywhere inside."""
+    """Whether no wave-wide synchronisation is anywhere inside, nor a loop that waits for other waves."""
     for region in op.regions:
         for block in region.blocks:
             for view in block.operations:
                 inner = view.operation
-                if inner.name in _NEEDS_WHOLE_WAVES or not _runs_under_masks(inner):
+                if inner.name in _NEEDS_WHOLE_WAVES or is_spin_loop(inner) or not _runs_under_masks(inner):
                     return False
     return True
 
@@ -383,6 +384,7 @@ class _While(_Loop):
         self.condition = 0
         self.passed: list[int] = []
         self.yielded: list[int] = []
+        self.spins = False
 
     def begin(self, cohort: Cohort) -> None:
         cohort.stack.append(LoopFrame(cohort.mask))
@@ -408,8 +410,19 @@ class _While(_Loop):
         _assign(cohort, self.results, values)
 
     def again(self, cohort: Cohort) -> int:
-        _assign(cohort, self.before, [cohort.env[s] for s in self.yielded])
-        return self.body_start
+        values = [cohort.env[s] for s in self.yielded]
+        turns = cohort.machine.turns
+        if not self.spins or turns is None:
+            _assign(cohort, self.before, values)
+            return self.body_start
+        same = all(_equal(cohort.env[s], v) for s, v in zip(self.before, values, strict=True))
+        _assign(cohort, self.before, values)
+        cohort.pc = self.body_start
+        return self.body_start if turns.end(cohort, self.info, same) else SUSPEND
+
+
+def _equal(a: object, b: object) -> bool:
+    return a is b or (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and bool(np.array_equal(a, b)))
 
 
 @handles("scf.while")
@@ -417,7 +430,10 @@ def _while(c: Compiler, op: ir.Operation) -> None:
     assert c.info is not None
     inits = [c.use(v) for v in op.operands]
     results = [c.define(v) for v in op.results]
-    plan = _While(c.info, results, _runs_under_masks(op), inits)
+    spins = is_spin_loop(op)
+    plan = _While(c.info, results, not spins and _runs_under_masks(op), inits)
+    plan.spins = spins
+    c.program.use.spins |= spins
     before, after = (region.blocks[0] for region in op.regions)
     plan.before = [c.define(v) for v in before.arguments]
     c.emit(plan.begin)

@@ -174,6 +174,8 @@ def _environment(program: Program, machine: Machine, bound: Bound) -> list:
         env[slot] = bound.memref(number, storage, kind)
     for private in program.storages:
         env[private.slot] = _local_storage(private, machine)
+    for storage in machine.storages:
+        storage.turns = machine.turns
     use = program.use
     machine.counted = {}
     if use.bare_barrier:

@@ -15,6 +15,7 @@ import numpy as np
 from .cohort import CannotJoin, Cohort
 from .errors import SimError
 from .program import FINISHED, Program, internal_error
+from .spinning import Turns
 from .waits import MAX_WAVES, OP_MASK, OP_SHIFT, WAVE_SHIFT, Waits
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class Machine:
         self.runnable: list[Cohort] = []
         self.parked: list[Cohort] = []
         self.blocked: list[tuple[Cohort, OpInfo]] = []
+        self.turns = Turns() if program.use.spins else None
         self.current: Cohort | None = None
         self.executed = 0
         self.at = 0  # the step being executed
@@ -99,7 +101,11 @@ class Machine:
     @property
     def alone(self) -> bool:
         """Whether the running cohort is the only one."""
-        return not (self.runnable or self.parked or self.blocked)
+        return not (self.runnable or self.parked or self.blocked or self._spinning)
+
+    @property
+    def _spinning(self) -> bool:
+        return self.turns is not None and bool(self.turns.waiting)
 
     def add(self, cohort: Cohort) -> None:
         """Let a cohort run later."""
@@ -129,14 +135,22 @@ class Machine:
 
     def run(self, progress: Progress | None, limit: int | None) -> None:
         """Run to the end. Raises SimError."""
-        while self.runnable or self.parked:
-            if not self.runnable:
-                self._release_parked()
-            self.current = self._pick(self.runnable)
+        while self.runnable or self.parked or self._spinning:
+            self.current = self._next()
             self._run_guarded(self.current, progress, limit)
             self.current = None
         if self.blocked:
             self._deadlock()
+
+    def _next(self) -> Cohort:
+        """The cohort to run: those that wait for others' writes come when nobody else can run."""
+        if self.turns is not None:
+            if not self.runnable and not self.parked:
+                return self.turns.next(self)
+            self.turns.stir()
+        if not self.runnable:
+            self._release_parked()
+        return self._pick(self.runnable)
 
     def _run_guarded(self, cohort: Cohort, progress: Progress | None, limit: int | None) -> None:
         """Run a cohort; an exception that is no SimError is a fault of the simulator and gets a location."""

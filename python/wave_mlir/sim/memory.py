@@ -12,6 +12,7 @@ import numpy as np
 
 from .dtypes import DType
 from .shadow import Shadow
+from .spinning import Turns
 
 GLOBAL, LDS, PRIVATE = "global", "LDS", "private"
 
@@ -23,10 +24,11 @@ class Storage:
 
     name: as in messages. space: GLOBAL, LDS or PRIVATE. data: 1-D uint8, all instances one after another.
     size: bytes of one instance. stride: distance between two instances (0: there is only one).
-    shadow: race state, or None when nothing can race. base: virtual address of the first byte, for pointers.
+    shadow: race state, or None when nothing can race. turns: whom to tell of changes, or None. base: virtual address of
+    the first byte, for pointers.
     """
 
-    __slots__ = ("_windows", "base", "data", "name", "shadow", "size", "space", "stride")
+    __slots__ = ("_windows", "base", "data", "name", "shadow", "size", "space", "stride", "turns")
 
     def __init__(self, name: str, space: str, data: np.ndarray, size: int, stride: int, base: int) -> None:
         self.name = name
@@ -36,6 +38,7 @@ class Storage:
         self.stride = stride
         self.base = base
         self.shadow: Shadow | None = None
+        self.turns: Turns | None = None
         self._windows: dict[int, np.ndarray] = {}
 
     def window(self, size: int) -> np.ndarray:
@@ -58,7 +61,10 @@ class Storage:
         size = dtype.size * values.shape[-1]
         window = self.window(size)
         flat = np.ascontiguousarray(values, dtype=dtype.np)
-        window[addresses] = flat.view(window.dtype)[..., 0]
+        items = flat.view(window.dtype)[..., 0]
+        if self.turns is not None:
+            self.turns.note_change(np.ascontiguousarray(window[addresses]), np.ascontiguousarray(items))
+        window[addresses] = items
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -320,7 +320,10 @@ def atomic_update(
         _, first = np.unique(addresses[pending], return_index=True)
         chosen = pending[first]
         before = window[addresses[chosen]].view(kind)
-        window[addresses[chosen]] = np.asarray(combine(before, operands[chosen]), dtype=kind).view(window.dtype)
+        after = np.asarray(combine(before, operands[chosen]), dtype=kind)
+        if storage.turns is not None:
+            storage.turns.note_change(before, after)
+        window[addresses[chosen]] = after.view(window.dtype)
         results[chosen] = before.view(plan.dtype.np)
         pending = np.delete(pending, first)
     old[lanes] = results

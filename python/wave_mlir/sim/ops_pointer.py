@@ -19,6 +19,7 @@ from .errors import SimError
 from .memory import LDS, MemRef, Resource, Storage
 from .ops_buffer import check_copy_size, copy_to_lds, full_mask_or_none
 from .program import Compiler, OpInfo, handles
+from .spinning import is_volatile
 
 OUT_OF_RANGE = "wave.out_of_range"
 ADDRESS_BITS = 40  # storages start at multiples of 2**40
@@ -109,7 +110,8 @@ def _pointer_access(c: Compiler, op: ir.Operation, kind: ir.Type) -> tuple[Plan,
     shape, dtype = vector_shape(kind), element_type(kind)
     if dtype.packed or c.info is None or len(shape) > 1:
         raise c.unsupported(f"an access of {kind}")
-    return Plan(c.info, dtype, shape[0] if shape else 1, c.integer(op, "alignment", 0)), shape
+    count, alignment = shape[0] if shape else 1, c.integer(op, "alignment", 0)
+    return Plan(c.info, dtype, count, alignment, volatile=is_volatile(op)), shape
 
 
 def _memref(storage: Storage, dtype: DType) -> MemRef:

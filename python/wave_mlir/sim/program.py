@@ -87,6 +87,7 @@ class MemoryUse:
     bare_barrier: bool = False  # a barrier that waits for no memory
     lds_barrier: bool = False  # a barrier that waits for LDS only
     waits: bool = False
+    spins: bool = False  # a loop may wait for what other waves write
     written_args: set[int] = field(default_factory=set)
     read_args: set[int] = field(default_factory=set)
     all_args: bool = False  # some access could not be traced to its argument
