@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
+from wave_mlir.compiler.diagnostics import emit_remark
 from wave_mlir.compiler.direct_copies import direct_widths
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import element_bits
 from wave_mlir.compiler.pass_registry import Pass, PassError, option, register_pass
 from wave_mlir.compiler.relaying import Relaying, can_relay, erase_unused
-from wave_mlir.compiler.tile_ir import DIRECT
+from wave_mlir.compiler.scatters import scatter_of
+from wave_mlir.compiler.tile_ir import DIRECT, walk
 from wave_mlir.compiler.transposing import Transposing, transposing
 from wave_mlir.dialect import Expr, Layout, MemoryType, TileType, cooperative_layout, linear_layout
 
@@ -34,6 +36,9 @@ class Coalesce(Pass):
         %g = wave.read %a index [wg.x * 64 + at.M, …] : … -> !wave.tile<[M, K], f16, #coop>
         wave.write %g, %la index [at.M, at.K] : …
 
+    A tile that is written to rows of global memory at positions from a table (a scatter) is brought into such a layout,
+    too, where the exchange (`wave.relayout`) and wide stores take less than narrow stores; a remark says the costs.
+
     A copy to a buffer in which another dim is contiguous than in memory transposes: a lane loads a block of several
     rows, renames its registers and stores columns; of the sizes of the block the one that takes the fewest clocks.
 
@@ -54,6 +59,8 @@ class Coalesce(Pass):
                 relaying = Relaying()
                 for copy in list(_copies(view.operation.regions[0].blocks[0])):
                     self._coalesce(info, relaying, *copy)
+                for write in list(walk(view.operation.regions[0].blocks[0])):
+                    _widen_scatter(info, relaying, write)
                 if relaying.moved:
                     erase_unused(view.operation.regions[0].blocks[0])
 
@@ -121,6 +128,23 @@ class Coalesce(Pass):
         waves = info.block_waves
         layout = cooperative_layout({d: extents[d] for d in order}, contiguous, width, info.wave_size, waves)
         return layout
+
+
+def _widen_scatter(info: KernelInfo, relaying: Relaying, write: ir.Operation) -> None:
+    """Let lanes exchange what they store to scattered rows, if wider stores pay; a remark says the costs."""
+    scatter = scatter_of(info, write)
+    if scatter is None or not _is_movable(write):
+        return
+    emit_remark(write, str(scatter))
+    if not scatter.pays:
+        return
+    _move_mask(relaying, write, scatter.layout)
+    _move_positions(relaying, write, scatter.layout)
+    tile = TileType(write.operands[0].type)
+    kind = TileType.get(tile.dims, tile.element_type, scatter.layout)
+    with ir.InsertionPoint(write):
+        moved = ir.Operation.create("wave.relayout", [kind], [write.operands[0]], loc=write.location)
+    write.operands[0] = moved.results[0]
 
 
 def _rename_registers(relaying: Relaying, read: ir.Operation, write: ir.Operation, way: Transposing) -> None:

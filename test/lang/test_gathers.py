@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -109,6 +111,33 @@ def test_scatter_in_groups(group: int) -> None:
     np.put_along_axis(want, where, a, 1)
     args = [a, off, np.zeros_like(a)]
     check(kernel, {M: 5, N: n, G: n // group, BM: 1, BN: 128}, args, {2: want})
+
+
+@pytest.mark.parametrize(("n", "bits"), [(128, 128), (100, 64), (61, 16)])
+def test_scattered_rows_leave_in_wide_stores(n: int, bits: int) -> None:
+    """Lanes exchange their parts of the rows first, as wide as the length of a row lets stores be."""
+    mapping = tkw.IndexMapping(2, inputs={M: ROW, N: COL}, outputs={R: D0, N: COL}, dynamic_val_mappings={M: ROW})
+
+    @tkw.wave(
+        [
+            tkw.WorkgroupConstraint(M, 16, 1),
+            tkw.WorkgroupConstraint(N, 64, 0),
+            tkw.HardwareConstraint(64, vector_shapes={M: 1, N: 64}),
+        ]
+    )
+    def kernel(
+        to: tkl.Memory[M, GLOBAL, tkl.i32], a: tkl.Memory[M, N, GLOBAL, tkl.f16], c: tkl.Memory[R, N, GLOBAL, tkl.f16]
+    ):
+        tkw.write(tkw.read(a), c, mapping=mapping, mapping_dynamic_vals=(tkw.read(to),))
+
+    to, a = RNG.permutation(40)[:29].astype(np.int32), ints(29, n, dtype=np.float16)
+    to[3] = 40  # outside
+    want = np.zeros((40, n), np.float16)
+    want[to[to < 40]] = a[to < 40]
+    made = check(kernel, {M: 29, N: n, R: 40}, [to, a, np.zeros_like(want)], {2: want})
+    names = {128: "buffer_store_dwordx4", 64: "buffer_store_dwordx2", 16: "buffer_store_short"}
+    stores = re.findall(r"buffer_store_\w+", made.isa)
+    assert stores == [names[bits]] * (16 * 16 // bits)
 
 
 KINDS = {

@@ -73,3 +73,23 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// The same for stores: elements whose positions come from one value, four at a time, make a run; those of two do not.
+// CHECK-LABEL: @scatter_in_groups(
+// CHECK:         wave.write %{{.*}}, %x index [d0 * 16, lane mod 4 * 4] symbols(d0 = %{{.*}} : vector<1xi32>) : vector<4xf32>
+// CHECK:         wave.write %{{.*}}, %x index [d0 * 16, lane mod 4 * 4 + 4] symbols(d0 = %{{.*}} : vector<1xi32>) : vector<4xf32>
+// CHECK-NOT:     wave.write
+// CHECK:         wave.return
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @scatter_in_groups(%p: !wave.memory<[64], i32, global>, %x: !wave.memory<[M, 64], f32, global>)
+      symbols {M = 64} constraints [#wave.hardware<threads_per_wave = 64>] {
+    %i = wave.read %p index [lane] : !wave.memory<[64], i32, global> -> vector<1xi32>
+    %k = wave.read %p index [63 - lane] : !wave.memory<[64], i32, global> -> vector<1xi32>
+    %j = vector.shuffle %i, %k [0, 0, 0, 0, 1, 1, 1, 1] : vector<1xi32>, vector<1xi32>
+    %v = arith.constant dense<1.0> : vector<8xf32>
+    wave.write %v, %x index [d0 * 16, lane mod 4 * 4 + el] symbols(d0 = %j : vector<8xi32>) : vector<8xf32>, !wave.memory<[M, 64], f32, global>
+    wave.return
+  }
+}
