@@ -20,9 +20,9 @@ class SwizzleShared(Pass):
     """Choose for each LDS buffer where its elements live, by the bank conflicts of all its accesses.
 
     The 16-byte chunks of a row change places by XOR with the number of the row; rows shorter than all banks are taken
-    together for that where it helps; where neither does, rows are padded by a chunk, if LDS has room. Conflicts are
-    counted exactly for the phases in which the target serves the lanes. Reads and writes get the same new indices.
-    `wave.lds_conflicts` on the allocation says the worst degree that is left (1: none).
+    together for that where it helps; where neither does, rows are padded by up to four chunks, if LDS has room.
+    Conflicts are counted exactly for the phases in which the target serves the lanes. Reads and writes get the same new
+    indices. `wave.lds_conflicts` on the allocation says the worst degree that is left (1: none).
 
     Before (rows of 64 f16):
 

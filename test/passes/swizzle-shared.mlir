@@ -23,12 +23,13 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
 
 // -----
 
-// Rows of 64 bytes: four chunks. Rows of 7 chunks are as good as they are; of 12 chunks, which XOR of eight rows does not
+// Rows of 64 bytes: four chunks. Rows of 7 chunks are padded by 3 (by one they would be as bad as they are); of 12 chunks, which XOR of eight rows does not
 // keep inside, groups of four change places.
 // CHECK-LABEL: @rows(
 // CHECK:         wave.allocate {wave.lds_conflicts = 1 : i64} : !wave.memory<[64, 32], f16, shared>
 // CHECK:         wave.read %{{.*}} index [lane mod 16, (lane floordiv 16 xor lane mod 4) * 8]
-// CHECK:         wave.read %{{.*}} index [lane mod 16, lane floordiv 16 * 8] : !wave.memory<[64, 56]
+// CHECK:         wave.allocate {wave.lds_conflicts = 1 : i64} : !wave.memory<[64, 56], f16, shared, strides = [80, 1]>
+// CHECK:         wave.read %{{.*}} index [lane mod 16, lane floordiv 16 * 8] : !wave.memory<[64, 56], f16, shared, strides = [80, 1]>
 // CHECK:         wave.read %{{.*}} index [lane mod 16, (lane floordiv 16 xor {{.*}}) * 8] : !wave.memory<[64, 96]
 module attributes {wave.form = "lane", wave.target = "gfx942"} {
   wave.kernel @rows() symbols {} dynamic [] constraints [#wave.hardware<threads_per_wave = 64>] {

@@ -67,3 +67,25 @@ def test_choice(target: str, dtype: str, columns: int, across: int) -> None:
         assert total <= clocks(info, buffer, RowLayout(width))[0]
         if columns // width in (2, 4, 8, 16, 32) and across == 16 and columns // width >= 4:
             assert worst == 1
+
+
+@pytest.mark.parametrize("target", ["gfx942", "gfx950"])
+@pytest.mark.parametrize(("dtype", "columns"), [("i8", 112), ("i16", 56), ("i16", 120), ("i32", 28)])
+def test_rows_of_odd_numbers_of_chunks(target: str, dtype: str, columns: int) -> None:
+    """No exchange of chunks divides such rows; of paddings the least without conflicts is taken, if there is room."""
+    width = 128 // int(dtype[1:])
+    sizes = {"columns": columns, "width": width, "per_row": columns // width, "across": 16}
+    module = driver.parse(KERNEL.format(target=target, dtype=dtype, **sizes).replace("[64,", "[128,"))
+    with module.context:
+        (kernel,) = list(module.body.operations)
+        info = KernelInfo.of(kernel)
+        allocate = next(op for op in kernel.operation.regions[0].blocks[0] if op.operation.name == "wave.allocate")
+        buffer = buffer_of(info, allocate.operation)
+        assert buffer is not None
+        reads = {p: n for p, n in buffer.patterns.items() if p.op == "read"}
+        buffer.patterns.clear()
+        buffer.patterns.update(reads)
+        best = min(range(9), key=lambda n: clocks(info, buffer, RowLayout(width, pad=n * width)))
+        layout, total, worst = choose(info, buffer, 1 << 16)
+        assert (layout.pad, worst) == (3 * width, 1) and best == 3
+        assert choose(info, buffer, 128 * 16 * 3 - 1)[1] > total

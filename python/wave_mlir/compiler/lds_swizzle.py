@@ -24,6 +24,8 @@ from .lane_access import element_bits, index_of, width_of
 CHUNK_BYTES = 16
 """What moves as one: the widest access of a lane."""
 
+_MOST_PADDING = 4  # chunks after a row; more only shift the rows as fewer do, up to the chunks of all banks
+
 
 @dataclass(frozen=True)
 class RowLayout:
@@ -148,9 +150,8 @@ def candidates(info: KernelInfo, buffer: Buffer, spare_bytes: int) -> list[RowLa
         exchanges = functools.cache(lambda stretch: _may_exchange(info, buffer, stretch))
         return [layout for layout in found if layout.phases == 1 or exchanges(layout.phases * layout.chunk)]
     rows = int(np.prod(buffer.extents[:-1]))
-    if rows * chunk * buffer.element_bytes <= spare_bytes:
-        found.append(RowLayout(chunk, pad=chunk))
-    return found
+    pads = [chunk * count for count in range(1, _MOST_PADDING + 1)]
+    return found + [RowLayout(chunk, pad=p) for p in pads if rows * p * buffer.element_bytes <= spare_bytes]
 
 
 def _folds(info: KernelInfo, buffer: Buffer, chunk: int) -> list[tuple[int, int]]:
