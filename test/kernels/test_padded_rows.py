@@ -29,9 +29,9 @@ def _copy(number: int) -> str:
     wave.write %x{number}, %l {mask}index {at} : {V}, {LDS}"""
 
 
-def _fragment(row: int, column: int) -> str:
+def _fragment(row: int, column: int, time: int) -> str:
     """Sixteen rows of four chunks (or three) from LDS to where they were, as an MMA operand is read."""
-    name = f"{row}{column // 32}"
+    name = f"{row}{column // 32}{time}"
     at = f"[lane mod 16 + {row}, lane floordiv 16 * 8 + {column}]"
     mask = "mask %three " if column else ""
     return f"""    %y{name} = wave.read %l {mask}index {at} : {LDS} -> {V}
@@ -40,8 +40,9 @@ def _fragment(row: int, column: int) -> str:
 
 @pytest.mark.parametrize("target", ["gfx942", "gfx950"])
 def test_rows_of_seven_chunks(target: str) -> None:
+    """Read so often that the conflicts of the reads outweigh those of the writes."""
     body = [_copy(n) for n in range(4)] + ["    %three = wave.mask [lane lt 48] : vector<8xi1>"]
-    body += [_fragment(row, column) for row in (0, 16) for column in (0, 32)]
+    body += [_fragment(row, column, time) for time in range(4) for row in (0, 16) for column in (0, 32)]
     module = driver.parse(KERNEL.format(target=target, lds=LDS, body="\n".join(body)))
     with module.context:
         run_passes(module, "wave-swizzle-shared")
