@@ -10,18 +10,21 @@ A value that a later time uses is carried by the steady loop, keyed by the value
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from mlir import ir
 
 from wave_mlir.dialect import Expr, Facts
 
 from .loop_slots import FIRST, SLOT, STEADY, STEADY_ALONE, Schedule
+from .loop_values import Plan, Plans, Source, inside_of
 from .stagger import barrier_of_some
-from .tile_ir import bound_values, walk, with_symbols
+from .tile_ir import bound_values, with_symbols
 
-Key = tuple[ir.Value, int]
+Key = tuple[Source, int]
+"""A value of the body, and the number of a tile."""
 
 
 @dataclass(frozen=True)
@@ -46,49 +49,41 @@ class Part:
     """
 
     schedule: Schedule
-    buffers: dict[ir.Value, list[ir.Value]]
     numbers: Numbers
     facts: Facts
     phase: int
     first: int | None
-    inherit: Callable[[ir.Value, int], ir.Value | None]
+    inherit: Callable[[Source, int], ir.Value | None]
     rehearsal: bool = False
-    ordered: bool = False
     steady: bool = False
     known: dict[Key, ir.Value | None] = field(default_factory=dict)
     _counters: dict[int, ir.Value] = field(default_factory=dict)
 
     # --- values --------------------------------------------------------------------------------
-    def resolve(self, value: ir.Value, tile: int) -> ir.Value | None:
+    def resolve(self, source: Source, tile: int) -> ir.Value | None:
         """What a value of the body is for a tile (None in a rehearsal)."""
-        schedule = self.schedule
-        if value in self.buffers:
-            copies = self.buffers[value]
-            return copies[(tile + self.phase) % len(copies)]
-        if value == schedule.counter:
+        if source.maker is not None:
+            if (source, tile) not in self.known:
+                if source.maker.again:
+                    self.emit(source.maker, tile)
+                else:
+                    self.known[source, tile] = self.inherit(source, tile)
+            return self.known[source, tile]
+        if source.yielded is not None:
+            return self._carried(source, source.yielded, tile)
+        if source.copies is not None:
+            return source.copies[(tile + self.phase) % len(source.copies)]
+        if source.counter:
             return None if self.rehearsal else self._counter(tile)
-        if value in schedule.yielded:
-            return self._carried(value, tile)
-        owner = value.owner
-        if isinstance(owner, ir.Block) or owner.operation.block != schedule.body:
-            return value
-        if (value, tile) not in self.known:
-            if owner.operation in schedule.again:
-                self.emit(owner.operation, tile)
-            else:
-                self.known[value, tile] = self.inherit(value, tile)
-        return self.known[value, tile]
+        return source.value
 
-    def _carried(self, argument: ir.Value, tile: int) -> ir.Value | None:
+    def _carried(self, argument: Source, yielded: Source, tile: int) -> ir.Value | None:
         """An argument of the body: the initial value for the first tile, else what the tile before yields."""
-        schedule, source = self.schedule, self.schedule.yielded[argument]
         if self.first is not None:
-            if tile == self.first:
-                return list(schedule.loop.opview.init_args)[list(schedule.yielded).index(argument)]
-            return self.resolve(source, tile - 1)
+            return argument.init if tile == self.first else self.resolve(yielded, tile - 1)
         if (argument, tile) not in self.known:
-            if (source, tile - 1) in self.known:
-                return self.known[source, tile - 1]
+            if (yielded, tile - 1) in self.known:
+                return self.known[yielded, tile - 1]
             self.known[argument, tile] = self.inherit(argument, tile)
         return self.known[argument, tile]
 
@@ -113,65 +108,40 @@ class Part:
         return self._counters[tile]
 
     # --- ops -----------------------------------------------------------------------------------
-    def emit(self, op: ir.Operation, tile: int) -> None:
+    def emit(self, plan: Plan, tile: int) -> None:
         """The op for a tile, at the insertion point."""
-        if self.rehearsal:
-            self._rehearse(op, tile)
+        if plan.alone and not (self.steady or self.rehearsal):
             return
-        if STEADY_ALONE in op.attributes and not self.steady:
-            return
-        counter = self.schedule.counter
-        counted = [n for n, v in bound_values(op).items() if v == counter]
-        if len(counted) != sum(v == counter for v in op.operands):  # it is an operand otherwise than as a symbol too
-            counted = []
-        with op.location:
-            operands = [None if v == counter and counted else self.resolve(v, tile) for v in op.operands]
-            inner = [[self._inside(op, v, tile) for v in child.operands] for child in _inside_of(op)]
-            if counted and self.numbers.constant is None and self.numbers.counter is None:
+        with plan.location:
+            operands = self._resolved(plan.operands, tile)
+            inner = [self._resolved(child, tile) for child in plan.inner]
+            if self.rehearsal:
+                self.known.update(dict.fromkeys([(result, tile) for result in plan.results]))
+                return
+            if plan.counted and self.numbers.constant is None and self.numbers.counter is None:
                 self._counter(tile)  # before its user
-            new = self._made(op)
-            for number, value in enumerate(operands):
-                if value is not None:
-                    new.operands[number] = value
-            for child, values in zip(_inside_of(new), inner, strict=True):
-                for number, value in enumerate(values):
-                    if value is not None:
-                        child.operands[number] = value
-            if counted:
-                new = self._renumber(new, counted, tile)
-            for name in (SLOT, STEADY_ALONE):
-                if name in new.attributes:
-                    del new.attributes[name]
-            for old, result in zip(op.results, new.results, strict=True):
-                self.known[old, tile] = result
-            if self.ordered and SLOT in op.attributes:
+            new = self._made(plan)
+            _set_operands(new, operands)
+            for child, values in zip(inside_of(new) if inner else (), inner, strict=True):
+                _set_operands(child, values)
+            if plan.counted:
+                new = self._renumber(new, plan.counted, tile)
+            if plan.results:
+                self.known.update(zip([(result, tile) for result in plan.results], new.results, strict=True))
+            if plan.placed:
                 ir.Operation.create("wave.scheduling_barrier", [], [], {"allow": ir.ArrayAttr.get([])})
 
-    def _made(self, op: ir.Operation) -> ir.Operation:
+    def _made(self, plan: Plan) -> ir.Operation:
         """A copy of an op; between waves that are a barrier apart every barrier orders LDS."""
-        if op.name == "wave.workgroup_barrier" and self.steady and self.schedule.stagger is not None:
-            slot = {name: op.attributes[name] for name in (SLOT,) if name in op.attributes}
-            return ir.Operation.create("wave.shared_memory_barrier", [], [], slot)
-        return op.clone().operation
+        if plan.op.name == "wave.workgroup_barrier" and self.steady and self.schedule.stagger is not None:
+            return ir.Operation.create("wave.shared_memory_barrier", [], [], {})
+        new = plan.op.clone().operation
+        if plan.alone:
+            del new.attributes[STEADY_ALONE]
+        return new
 
-    def _rehearse(self, op: ir.Operation, tile: int) -> None:
-        for value in op.operands:
-            self.resolve(value, tile)
-        for child in _inside_of(op):
-            for value in child.operands:
-                self._inside(op, value, tile)
-        for result in op.results:
-            self.known[result, tile] = None
-
-    def _inside(self, op: ir.Operation, value: ir.Value, tile: int) -> ir.Value | None:
-        """The operand of an op inside of `op`: None where it comes from inside too."""
-        block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
-        current: ir.Operation | None = None if block == self.schedule.body else block.owner.operation
-        while current is not None and current != self.schedule.loop:
-            if current == op:
-                return None
-            current = None if current.parent is None else current.parent.operation
-        return self.resolve(value, tile)
+    def _resolved(self, operands: Sequence[tuple[int, Source]], tile: int) -> list[tuple[int, ir.Value | None]]:
+        return [(number, self.resolve(source, tile)) for number, source in operands]
 
     def _renumber(self, op: ir.Operation, names: list[str], tile: int) -> ir.Operation:
         """A fresh clone, whose symbols `names` were the loop's counter, for a tile of this part."""
@@ -200,8 +170,12 @@ def _counter_name(loop: ir.Operation) -> str:
     return f"iv.{loop.attributes['axis'].value}"
 
 
-def _inside_of(op: ir.Operation) -> list[ir.Operation]:
-    return [inner for region in op.regions for block in region.blocks for inner in walk(block)]
+def _set_operands(op: ir.Operation, values: list[tuple[int, ir.Value | None]]) -> None:
+    if values:
+        operands = op.operands
+        for number, value in values:
+            if value is not None:
+                operands[number] = value
 
 
 def _substituted(op: ir.Operation, values: dict[str, Expr], facts: Facts) -> dict[str, ir.Attribute]:
@@ -230,42 +204,45 @@ class Pipeline:
     buffers: dict[ir.Value, list[ir.Value]]
     facts: Facts
 
-    def _part(self, numbers: Numbers, inherit: Callable[[ir.Value, int], ir.Value | None], **options: bool) -> Part:
+    @cached_property
+    def _plans(self) -> Plans:
+        return Plans(self.schedule, self.buffers)
+
+    def _part(self, numbers: Numbers, inherit: Callable[[Source, int], ir.Value | None], **options: bool) -> Part:
         start = self.schedule.stages - 1
         in_prologue = not options.pop("end", False) and numbers.constant == 0
         phase = 0 if in_prologue else start
-        return Part(self.schedule, self.buffers, numbers, self.facts, phase, 0 if in_prologue else None, inherit,
-                    **options)  # fmt: skip
+        return Part(self.schedule, numbers, self.facts, phase, 0 if in_prologue else None, inherit, **options)
 
     def _run_steady(self, part: Part) -> None:
         for step in range(self.schedule.unroll):
-            for op in self.schedule.ops:
-                part.emit(op, step - self.schedule.slots[op].stage)
+            for plan in self._plans.ops:
+                part.emit(plan, step - plan.stage)
 
     def _run_epilogue(self, part: Part) -> list[ir.Value | None]:
         for time in range(self.schedule.stages - 1):
-            for op in self.schedule.ops:
-                if self.schedule.slots[op].stage > time:
-                    part.emit(op, time - self.schedule.slots[op].stage)
-        return [part.resolve(argument, 0) for argument in self.schedule.yielded]
+            for plan in self._plans.ops:
+                if plan.stage > time:
+                    part.emit(plan, time - plan.stage)
+        return [part.resolve(argument, 0) for argument in self._plans.arguments]
 
     def _needs(self) -> list[Key]:
         """What the steady loop has to carry: what its ops and the epilogue use of earlier times, and so on."""
-        needed: dict[Key, None] = {}
+        needed: list[Key] = []
+        seen: dict[Key, None] = {}
 
-        def ask(value: ir.Value, tile: int) -> None:
-            needed[value, tile] = None
+        def ask(source: Source, tile: int) -> None:
+            if (source, tile) not in seen:
+                seen[source, tile] = None
+                needed.append((source, tile))
 
         nothing = Numbers(None)
         steady = self._part(nothing, ask, rehearsal=True)
         self._run_steady(steady)
         self._run_epilogue(self._part(nothing, ask, rehearsal=True))
-        done = 0
-        while done < len(needed):
-            value, tile = list(needed)[done]
-            steady.resolve(value, tile + self.schedule.unroll)
-            done += 1
-        return list(needed)
+        for source, tile in needed:  # which grows
+            steady.resolve(source, tile + self.schedule.unroll)
+        return needed
 
     def build(self, trips: Expr, end: Numbers) -> list[ir.Value]:
         """The parts, at the insertion point. `trips`: of the steady loop. `end`: the first tile it does not take up.
@@ -275,11 +252,14 @@ class Pipeline:
         schedule, start = self.schedule, self.schedule.stages - 1
         loop = schedule.loop
         needed = self._needs()
-        prologue = self._part(Numbers(0), _nothing, ordered=True)
+        for plan in self._plans.ops:
+            if plan.placed:
+                del plan.op.attributes[SLOT]  # copies are to have none
+        prologue = self._part(Numbers(0), _nothing)
         for time in range(start):
-            for op in schedule.ops:
-                if schedule.slots[op].stage <= time:
-                    prologue.emit(op, time - schedule.slots[op].stage)
+            for plan in self._plans.ops:
+                if plan.stage <= time:
+                    prologue.emit(plan, time - plan.stage)
         inits = [prologue.resolve(value, start + tile) for value, tile in needed]
         self._move_first()
         if schedule.stagger is not None:
@@ -290,7 +270,7 @@ class Pipeline:
         name = _counter_name(loop)
         counter = body.arguments[0] if "has_iv" in loop.attributes else None
         numbers = Numbers(None, Expr.symbol(name) * schedule.unroll + start, (), counter)
-        part = self._part(numbers, _nothing, ordered=True, steady=True)
+        part = self._part(numbers, _nothing, steady=True)
         part.known.update(zip(needed, arguments, strict=True))
         with loop.location, ir.InsertionPoint(body):
             self._run_steady(part)
@@ -298,7 +278,7 @@ class Pipeline:
             ir.Operation.create("wave.yield", [], [v for v in ends if v is not None])
         if schedule.stagger is not None:
             barrier_of_some(schedule.stagger.eq(0).simplify(self.facts), loop.location)
-        epilogue = self._part(end, _nothing, end=True, ordered=True)
+        epilogue = self._part(end, _nothing, end=True)
         epilogue.known.update(zip(needed, steady.results, strict=True))
         return [v for v in self._run_epilogue(epilogue) if v is not None]
 
@@ -330,8 +310,8 @@ class Pipeline:
         return new
 
 
-def _nothing(value: ir.Value, tile: int) -> ir.Value:
-    raise AssertionError(f"a verified schedule uses {value} of tile {tile} before it is there")
+def _nothing(source: Source, tile: int) -> ir.Value:
+    raise AssertionError(f"a verified schedule uses {source.value} of tile {tile} before it is there")
 
 
 def shift(loop: ir.Operation, by: Expr) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import lcm
 
 from mlir import ir
@@ -124,12 +125,12 @@ class Schedule:
     stagger: Expr | None = None
     _first_use: dict[ir.Operation, Slot] = field(default_factory=dict)  # of ops that are made anew
 
-    @property
+    @cached_property
     def body(self) -> ir.Block:
         """The loop's block."""
         return body_of(self.loop)
 
-    @property
+    @cached_property
     def counter(self) -> ir.Value | None:
         """The trip counter."""
         return self.body.arguments[0] if "has_iv" in self.loop.attributes else None

@@ -31,7 +31,8 @@ _TRANSPARENT = ("vector.extract_strided_slice", "vector.bitcast", "vector.shape_
 _COUNTED = ("wave.read", "wave.buffer_load", "wave.write", "wave.buffer_store", "wave.atomic")
 _MOST = {"load": 63, "ds": 15}
 
-Instance = tuple[ir.Operation, int]
+Instance = tuple[int, int]
+"""The number of an op of the body, and the turn it is executed in."""
 
 
 @dataclass
@@ -42,7 +43,10 @@ class _Counter:
     under_way: list[tuple[Instance, int]] = field(default_factory=list)
 
     def wait(self, needed: set[Instance], now: int) -> tuple[int, bool] | None:
-        """Wait for what is needed and for what has surely come: the count, and whether it is more than was needed."""
+        """Wait for what is needed and for what has surely come: the count, and whether it is more than was needed.
+
+        None where nothing of what is needed is under way.
+        """
         last = max((i for i, (one, _) in enumerate(self.under_way) if one in needed), default=-1)
         if last < 0:
             return None
@@ -57,25 +61,52 @@ class _Counter:
         return left, more
 
 
+@dataclass(frozen=True)
+class _Step:
+    """What an op of the body does to the counters.
+
+    needs: the ops whose results it uses, and how many turns ago they were made. issues: the counters that its accesses
+    go to. waits: what is left under way by counter, for an op that waits itself.
+    """
+
+    op: ir.Operation
+    clocks: int
+    needs: frozenset[Instance]
+    issues: tuple[str, ...]
+    waits: dict[str, int]
+
+
 def plan(loop: ir.Operation, target: Target) -> list[tuple[ir.Operation, dict[str, int]]]:
     """(op, counts): before these ops of a steady loop, waits by kind ("load", "ds") spare later ones."""
-    body = loop.regions[0].blocks[0]
-    ops = [view.operation for view in body.operations]
-    clocks = {op: _clocks(op, target) for op in ops}
+    steps = _steps(loop, target)
     counters = {"load": _Counter(lds=False), "ds": _Counter(lds=True)}
-    sources = _Sources(loop)
     now, found = 0, []
     for turn in range(_ROUNDS):
         found = []
-        for op in ops:
-            if op.name not in _TRANSPARENT and op.name != "wave.yield":
-                needed = {one for v in op.operands for one in sources.of(v, turn)}
+        for number, step in enumerate(steps):
+            if step.needs:
+                needed = {(source, turn - back) for source, back in step.needs}
                 waits = {name: w for name, c in counters.items() if (w := c.wait(needed, now)) is not None}
                 if any(more for _, more in waits.values()):
-                    found.append((op, {name: left for name, (left, _) in waits.items()}))
-            _issue(op, turn, now, counters)
-            now += clocks[op]
+                    found.append((step.op, {name: left for name, (left, _) in waits.items()}))
+            for kind in step.issues:
+                counters[kind].under_way.append(((number, turn), now))
+            for kind, left in step.waits.items():
+                under_way = counters[kind].under_way
+                del under_way[: max(len(under_way) - left, 0)]
+            now += step.clocks
     return found
+
+
+def _steps(loop: ir.Operation, target: Target) -> list[_Step]:
+    ops = [view.operation for view in loop.regions[0].blocks[0].operations]
+    sources = _Sources(loop, ops)
+    steps = []
+    for op in ops:
+        uses = op.name not in _TRANSPARENT and op.name != "wave.yield"
+        needs = frozenset(one for v in op.operands if (one := sources.of(v)) is not None) if uses else frozenset()
+        steps.append(_Step(op, _clocks(op, target), needs, tuple(_issues(op)), _waits(op)))
+    return steps
 
 
 def _clocks(op: ir.Operation, target: Target) -> int:
@@ -88,21 +119,21 @@ def _clocks(op: ir.Operation, target: Target) -> int:
     return 0
 
 
-def _issue(op: ir.Operation, turn: int, now: int, counters: dict[str, _Counter]) -> None:
+def _waits(op: ir.Operation) -> dict[str, int]:
+    """What an op leaves under way, by counter."""
     if op.name in ("wave.shared_memory_barrier", "wave.barrier_wait"):
-        counters["ds"].under_way.clear()
-        if "wait_async" in op.attributes:
-            counters["load"].under_way.clear()
-    elif op.name == "wave.memory_counter_wait":
-        for name, counter in counters.items():
-            if name in op.attributes:
-                left = ir.IntegerAttr(op.attributes[name]).value
-                del counter.under_way[: max(len(counter.under_way) - left, 0)]
-    else:
-        for one in (op, *(inner for region in op.regions for block in region.blocks for inner in walk(block))):
-            kind = _counted(one)
-            if kind is not None:
-                counters[kind].under_way.append(((one, turn), now))
+        return {"ds": 0, "load": 0} if "wait_async" in op.attributes else {"ds": 0}
+    if op.name == "wave.memory_counter_wait":
+        return {name: ir.IntegerAttr(op.attributes[name]).value for name in ("load", "ds") if name in op.attributes}
+    return {}
+
+
+def _issues(op: ir.Operation) -> Iterator[str]:
+    """The counters that the accesses of an op, and of those in its regions, go to."""
+    for one in (op, *(inner for region in op.regions for block in region.blocks for inner in walk(block))):
+        kind = _counted(one)
+        if kind is not None:
+            yield kind
 
 
 def _counted(op: ir.Operation) -> str | None:
@@ -116,24 +147,26 @@ def _counted(op: ir.Operation) -> str | None:
 
 
 class _Sources:
-    """Which accesses a value of the body comes from, through slices and carried arguments."""
+    """Which access a value of the body comes from, through slices and carried arguments."""
 
-    def __init__(self, loop: ir.Operation) -> None:
+    def __init__(self, loop: ir.Operation, ops: list[ir.Operation]) -> None:
         body = loop.regions[0].blocks[0]
-        self._body = body
-        end = body.operations[len(body.operations) - 1]
         first = len(body.arguments) - len(loop.results)
-        self._yielded = dict(zip(list(body.arguments)[first:], end.operands, strict=True))
+        self._yielded = dict(zip(list(body.arguments)[first:], ops[-1].operands, strict=True))
+        self._made: dict[ir.Value, Instance | ir.Value] = {}  # or, of a slice, what it is a slice of
+        for number, op in enumerate(ops):
+            for result in op.results:
+                self._made[result] = op.operands[0] if op.name in _TRANSPARENT else (number, 0)
 
-    def of(self, value: ir.Value, turn: int) -> Iterator[Instance]:
-        while turn >= 0:
+    def of(self, value: ir.Value) -> Instance | None:
+        """The op that makes a value, and how many turns ago; None for one from outside, or that is only carried on."""
+        back = 0
+        while back < _ROUNDS:
             if value in self._yielded:
-                value, turn = self._yielded[value], turn - 1
+                value, back = self._yielded[value], back + 1
                 continue
-            owner = value.owner
-            if isinstance(owner, ir.Block) or owner.operation.block != self._body:
-                return
-            if owner.name not in _TRANSPARENT:
-                yield owner.operation, turn
-                return
-            value = owner.operands[0]
+            made = self._made.get(value)
+            if made is None or isinstance(made, tuple):
+                return None if made is None else (made[0], back)
+            value = made
+        return None

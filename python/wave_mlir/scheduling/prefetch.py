@@ -60,18 +60,23 @@ def prefetch(problem: Problem, copies: Mapping[str, int] | None = None) -> Sched
     orders = [*dict.fromkeys((min(GROUPS, loop.steps), loop.steps)), 0]
     spreads = (True, False)
     choices = [(g, lead, d, s) for g in orders for s in spreads for lead in loop.leads for d in WRITE_DISTANCES]
-    attempts = [a for a in (_Attempt(loop, *choice) for choice in choices) if a.place()]
+    attempts: list[_Attempt] = []
+    best: tuple[tuple[bool, bool, int], _Attempt] | None = None
+    for choice in choices:
+        attempt = _Attempt(loop, *choice)
+        if attempt.place():
+            attempts.append(attempt)
+            faults = attempt.faults() if attempt.registers() <= loop.budget else None
+            if faults is not None and (best is None or faults < best[0]):
+                best = faults, attempt
+            if faults is not None and not any(faults):
+                break
     if not attempts:
         raise NoSchedule(
             f"problem '{problem.name}': a trip is too short for the LDS accesses between its matrix operations; use "
             "larger tiles, or the strategy modulo"
         )
-    fitting = [a for a in attempts if a.registers() <= loop.budget]
-    if not fitting:
-        return min(attempts, key=lambda a: a.registers()).schedule()
-    # Registers that two trips need at once are moved, or the loop is unrolled; loads of writes that are apart need
-    # waits of their own; LDS accesses that queue hold up a barrier: where that can be, none of it.
-    return min(fitting, key=lambda a: (loop.unroll % a.turns() != 0, a.scattered, a.stall() // STALL)).schedule()
+    return (min(attempts, key=lambda a: a.registers()) if best is None else best[1]).schedule()
 
 
 class _Loop:
@@ -176,6 +181,7 @@ class _Loop:
         self.step, self.part = step, part
         self.steps = max(step.values()) + 1
         self.by_step = sorted(self.mmas, key=lambda m: (step[m], part[m], position[m]))
+        self.uses: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
         self.row = {m: place(m, row) for m in self.mmas}
         self.by_row = sorted(self.mmas, key=lambda m: (step[m], place(m, row), part[m], place(m, column), position[m]))
 
@@ -206,8 +212,9 @@ class _Attempt:
         served = round(max((self.loop.lds_clocks(r) for r in loop.reads), default=0) / self.clocks)
         self.reads_apart = max(1, served) if self.spread else 1
         self.density = 1 if self.spread else ceil((4 if loop.interval <= SHORT else 2) * len(loop.reads) / self.count)
-        at = {m: i for i, m in enumerate(self.order)}
-        self.first, self.last = self._uses(at)
+        if self.groups not in loop.uses:
+            loop.uses[self.groups] = self._uses({m: i for i, m in enumerate(self.order)})
+        self.first, self.last = loop.uses[self.groups]
         if not self._place_reads() or not self._place_writes():
             return False
         self._place_loads()
@@ -340,6 +347,14 @@ class _Attempt:
                 held[time % self.count] += size
         chains = sum(problem.by_name[m].registers for m in self.loop.mmas if not self._continues(m))
         return chains + max(held, default=0)
+
+    def faults(self) -> tuple[bool, bool, int]:
+        """What costs time, the worst first.
+
+        Registers that two trips need at once are moved, or the loop is unrolled; loads of writes that are apart need
+        waits of their own; LDS accesses that queue hold up a barrier, by so many times STALL.
+        """
+        return self.loop.unroll % self.turns() != 0, self.scattered, self.stall() // STALL
 
     def turns(self) -> int:
         """How many trips have values in registers of their own at once, at the most."""
