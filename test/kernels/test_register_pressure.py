@@ -36,6 +36,8 @@ def test_accumulators_stay(case: GemmCase) -> None:
     assert (kernel.vgpr_spills, kernel.sgpr_spills, kernel.total["scratch"]) == (0, 0, 0)
     assert counts["accvgpr_move"] <= 40, "operand fragments may wait in AGPRs, accumulators may not"
     assert register_costs.agpr_moves(isa) == {"gemm": counts["accvgpr_move"]}, "counted another way"
+    spills, moves = register_costs.most_lost(compiled.obj)
+    assert spills == 0 and counts["accvgpr_move"] <= moves <= counts["accvgpr_move"] + 8
     (warning,) = (w.message for w in caught if isinstance(w.message, CompileWarning))
     check_notes(case, warning.diagnostic)
 
@@ -70,6 +72,7 @@ def test_another_order_where_the_first_loses_registers() -> None:
         chosen = register_costs.lost(compiled.isa)
     first = register_costs.lost(machine.MachineModule(compiled.llvm_ir, targets.get(case.target)).assembly())
     assert not register_costs.is_little(first) and chosen < first
+    assert first <= register_costs.most_lost(machine.MachineModule(compiled.llvm_ir, targets.get(case.target)).object())
     assert register_pressure.other_orders("no order") == []
 
 

@@ -83,6 +83,8 @@ class Generation:
 
     def _best_order(self, first: machine.MachineModule, others: list[str]) -> machine.MachineModule:
         """The first order of instructions that keeps its registers, or of all the one that loses fewest."""
+        if register_costs.is_little(register_costs.most_lost(first.object())):
+            return first  # without the time that its text takes
         best, least = first, register_costs.lost(first.assembly())
         for text in others:
             if register_costs.is_little(least):

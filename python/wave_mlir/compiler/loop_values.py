@@ -1,4 +1,4 @@
-"""Where the operands of a scheduled loop's ops come from, found once: parts of the loop emit each op for several tiles."""
+"""Where operands of a scheduled loop's ops come from, found once: the loop's parts emit each op for several tiles."""
 
 from __future__ import annotations
 

@@ -49,6 +49,7 @@ class MachineModule:
         """Raises CodegenError with LLVM's message when the text is no valid IR."""
         llvm = _llvm()
         self._assembly: str | None = None
+        self._object: bytes | None = None
         try:
             self._module = llvm.parse_assembly(text)
             self._module.verify()
@@ -74,8 +75,10 @@ class MachineModule:
         return self._assembly
 
     def object(self) -> bytes:
-        """A relocatable ELF object."""
-        return self._machine.emit_object(self._module.clone())
+        """A relocatable ELF object, made once."""
+        if self._object is None:
+            self._object = self._machine.emit_object(self._module.clone())
+        return self._object
 
 
 def try_in_child(text: str, target: targets.Target) -> None:

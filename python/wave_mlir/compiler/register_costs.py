@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
 from mlir import ir
 from mlir.dialects.builtin import ModuleOp
 
@@ -160,6 +161,22 @@ def spills_of_object(obj: bytes) -> dict[str, int]:
         if name:
             found[name[0].decode()] = value
     return found
+
+
+def most_lost(obj: bytes) -> tuple[int, int]:
+    """What `lost` gives of the same code at most, from an object: moves in any loop, and words that look like moves."""
+    words = np.frombuffer(obj[: len(obj) // 4 * 4], "<u4")
+    # VOP3P v_accvgpr_read and _write, VOP1 v_accvgpr_mov (formats of AMD's CDNA 3 ISA guide)
+    moves = ((words >> 17) == 0x69EC) | (((words >> 25) == 0x3F) & ((words >> 9 & 0xFF) == 0x52))
+    # SOPP s_branch and s_cbranch (opcodes 2 to 9), back by so many words
+    opcode = words >> 16 & 0x7F
+    back = ((words >> 23) == 0x17F) & (opcode >= 2) & (opcode <= 9) & ((words & 0x8000) != 0)
+    ends = np.flatnonzero(back)
+    changes = np.zeros(len(words) + 2, np.int64)
+    np.add.at(changes, np.maximum(ends + 1 - (0x10000 - (words[ends].astype(np.int64) & 0xFFFF)), 0), 1)
+    np.add.at(changes, ends + 1, -1)
+    inside = np.cumsum(changes)[: len(words)] > 0
+    return sum(spills_of_object(obj).values()), int(np.count_nonzero(moves & inside))
 
 
 _BLOCK = re.compile(r"^(?:\.L\w+:|; %bb)(.*(?:\n\s+;.*)*)", re.M)

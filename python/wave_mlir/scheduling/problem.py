@@ -192,9 +192,8 @@ class Problem:
 
 def with_copies(dependence: Dependence, copies: Mapping[str, int]) -> Dependence:
     """A dependence as it is with `copies` of the buffers: see `Dependence.buffer`."""
-    if not dependence.frees:
-        return dependence
-    return replace(dependence, distance=dependence.distance + copies.get(dependence.buffer, 1) - 1)
+    more = copies.get(dependence.buffer, 1) - 1 if dependence.buffer else 0
+    return replace(dependence, distance=dependence.distance + more) if more and dependence.frees else dependence
 
 
 def check(problem: Problem) -> None:
