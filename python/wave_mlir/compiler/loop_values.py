@@ -36,9 +36,10 @@ class Source:
 class Plan:
     """What emitting an op takes.
 
-    placed: whether it has a slot of its own. alone: whether it is in the steady loop alone. again: whether each user gets its own. operands: by number, without those
-    that are the same for all tiles. inner: the same for each op in its regions, without what comes from inside.
-    counted: symbols that are the trip counter, where that is no operand otherwise.
+    placed: whether it has a slot of its own. alone: whether it is in the steady loop alone. again: whether each
+    user gets its own. operands: by number, without those that are the same for all tiles. inner: the same for each
+    op in its regions, without what comes from inside. counted: symbols that are the trip counter, where that is no
+    operand otherwise.
     """
 
     op: ir.Operation
