@@ -35,6 +35,7 @@ class BufferOps(Pass):
 
     An access stays as it is, with a 64-bit address, when it is not proven that the offsets of its lanes are below
     2^31 bytes: a memory or tile too large, rows of a length known at run time without an assumption, run-time strides.
+    So does a volatile read: to LLVM a load by a descriptor may be left out or moved out of a loop.
 
     Before (M = 100, K = 64):
 
@@ -63,6 +64,8 @@ class BufferOps(Pass):
 
 def _rewrite(splitter: BufferSplitter, op: ir.Operation, written: bool) -> None:
     if op.name not in ("wave.read", "wave.write") or MemoryType(memory_of(op).type).space != "global":
+        return
+    if op.name == "wave.read" and "is_volatile" in op.attributes:
         return
     if any("el" in Expr(e).symbols for e in op.attributes["index"]):
         raise PassError(op, "the index still depends on the element; run wave-split-accesses before wave-buffer-ops")

@@ -1,4 +1,5 @@
-// The launch: workgroups one after another, the waves of one in the order that the policy says.
+// The launch: workgroups one after another, the waves of one in the order that the policy says. A workgroup that runs
+// long without storing anything may wait for another: they take turns then.
 #include "machine/Run.h"
 
 #include "machine/Lds.h"
@@ -11,6 +12,9 @@
 namespace machine {
 
 constexpr uint32_t kLongestSlice = 48; // instructions a wave runs on in random order before another may be picked
+constexpr uint32_t kTurn = 1 << 18;    // instructions of a workgroup without a store before another gets its turn
+constexpr uint32_t kMostWaiting = 2048; // waves of workgroups that have begun and wait: their registers take 130 kB each
+constexpr uint64_t kMostQuiet = 64;     // turns of each workgroup, in which none stores, before the launch is given up
 
 Run::Run(const Config &config, const Instruction *program, uint32_t length, Memory &memory)
     : config(config), program(program), length(length), memory(memory), counts(length), phases(length), bytes(length),
@@ -30,9 +34,10 @@ void Run::startGroup() {
     start(*waves.back(), id);
   }
   waveCounts.resize(std::max<size_t>(waveCounts.size(), waves.size()));
-  tracing = groupsDone < config.traceGroups;
+  tracing = groupsStarted < config.traceGroups;
   current = config.order == uint32_t(Order::Reverse) ? 0 : uint32_t(waves.size()) - 1;
   slice = 0;
+  turnStart = executed;
 }
 
 // Registers at the start of a wave: LLVM's "User Guide for AMDGPU Backend", "Initial Kernel Execution State".
@@ -60,22 +65,62 @@ void Run::start(Wave &wave, uint32_t id) {
   if (config.info)
     wave.s[at++] = 0;
   wave.setPair(kExec, live);
-  if (groupsDone == 0 && firstSgprs)
+  if (groupsStarted == 0 && firstSgprs)
     std::copy_n(firstSgprs + size_t(id) * kSgprs, kSgprs, wave.s);
-  if (groupsDone == 0 && firstVgprs)
+  if (groupsStarted == 0 && firstVgprs)
     std::copy_n(firstVgprs + size_t(id) * kVgprs * kLanes, size_t(kVgprs) * kLanes, wave.vectorFile.get());
 }
 
 // The next workgroup in the launch's order; x varies fastest.
 bool Run::nextGroup() {
   uint32_t total = config.grid[0] * config.grid[1] * config.grid[2];
-  if (groupsDone >= total)
+  if (groupsStarted >= total)
     return false;
-  uint32_t n = config.order == uint32_t(Order::Reverse) ? total - 1 - groupsDone : groupsDone;
+  uint32_t n = config.order == uint32_t(Order::Reverse) ? total - 1 - groupsStarted : groupsStarted;
   group[0] = n % config.grid[0];
   group[1] = n / config.grid[0] % config.grid[1];
   group[2] = n / config.grid[0] / config.grid[1];
   startGroup();
+  ++groupsStarted;
+  return true;
+}
+
+// The workgroup that runs changes places with another.
+void Run::exchange(Group &other) {
+  lds.swap(other.lds);
+  shadow.swap(other.shadow);
+  waves.swap(other.waves);
+  std::swap_ranges(group, group + 3, other.id);
+  std::swap(current, other.current);
+  std::swap(tracing, other.tracing);
+}
+
+// Another workgroup gets its turn, when this one has ended or runs for long without storing anything: the one that waits
+// longest after one that ended, else one that has not begun. False when there is none left.
+bool Run::endTurn(bool ended) {
+  Group mine;
+  if (!ended) {
+    bool quiet = memory.changes == changes && memory.reads != reads;
+    quietTurns = quiet ? quietTurns + 1 : 0;
+    exchange(mine);
+    waiting.push_back(std::move(mine));
+  }
+  changes = memory.changes;
+  bool crowded = !waiting.empty() && waiting.size() * waiting.front().waves.size() >= kMostWaiting;
+  if ((ended || crowded) && !waiting.empty()) {
+    mine = std::move(waiting.front());
+    waiting.pop_front();
+    exchange(mine);
+  } else if (!nextGroup()) {
+    if (waiting.empty())
+      return false;
+    mine = std::move(waiting.front());
+    waiting.pop_front();
+    exchange(mine);
+  }
+  slice = 0;
+  turnStart = executed;
+  reads = memory.reads;
   return true;
 }
 
@@ -87,15 +132,21 @@ bool Run::pick() {
       ready.push_back(wave->id);
   if (ready.empty())
     return false;
+  // In order each wave runs as long as it can; one that is still ready then may wait for another wave.
+  bool tired = waves[current]->status == Status::Ready;
   switch (Order(config.order)) {
-  case Order::Forward:
-    current = ready.front();
+  case Order::Forward: {
+    auto after = std::upper_bound(ready.begin(), ready.end(), current);
+    current = tired && after != ready.end() ? *after : ready.front();
     slice = ~0u;
     break;
-  case Order::Reverse:
-    current = ready.back();
+  }
+  case Order::Reverse: {
+    auto from = std::lower_bound(ready.begin(), ready.end(), current);
+    current = tired && from != ready.begin() ? *(from - 1) : ready.back();
     slice = ~0u;
     break;
+  }
   case Order::RoundRobin: {
     auto after = std::upper_bound(ready.begin(), ready.end(), current);
     current = after == ready.end() ? ready.front() : *after;
@@ -167,14 +218,27 @@ Run::Outcome Run::launch(uint64_t budget) {
           return Outcome::More;
         if (config.limit && executed >= config.limit)
           fault("limit", "more than " + std::to_string(config.limit) + " instructions executed");
+        if (executed - turnStart >= kTurn && memory.changes != changes) {
+          changes = memory.changes;
+          turnStart = executed;
+          quietTurns = 0;
+        }
+        if (executed - turnStart >= kTurn) {
+          bool all = groupsStarted == config.grid[0] * config.grid[1] * config.grid[2];
+          if (!config.limit && all && quietTurns >= kMostQuiet * (waiting.size() + 1))
+            fault("deadlock", "workgroups run on without storing anything, " + std::to_string(kMostQuiet) +
+                                  " times " + std::to_string(kTurn) +
+                                  " instructions each: they wait for what nobody writes (or give a limit)");
+          endTurn(false);
+        }
         if (!pick()) {
           bool done = std::all_of(waves.begin(), waves.end(), [](auto &w) { return w->status == Status::Ended; });
           if (!done) {
             meetBarrier();
             continue;
           }
-          ++groupsDone;
-          if (!nextGroup())
+          quietTurns = 0;
+          if (!endTurn(true))
             return Outcome::Done;
           continue;
         }

@@ -9,6 +9,7 @@ import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
 from running import compiled
 from wave_mlir import sim
+from wave_mlir.isa.errors import IsaError
 from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE as GLOBAL
 from wave_mlir.lang.global_symbols import WORKGROUP_0
 from wave_mlir.wave.compile import CompiledKernel
@@ -69,6 +70,23 @@ def test_chain_of_workgroups(waves: int, order: str) -> None:
     args = [x, np.zeros_like(x), np.zeros((5, 1), np.int32)]
     run(made, args, order)
     np.testing.assert_array_equal(args[1], np.cumsum(x[::-1], 0)[::-1])
+
+
+@pytest.mark.parametrize(("waves", "order"), [(1, "forward"), (2, "random"), (2, "reverse")])
+def test_chain_in_machine_code(waves: int, order: str) -> None:
+    made = compiled(chain(waves), {M: 5, N: 128, G: 5, ONE: 1})
+    x = np.random.default_rng(0).integers(-9, 9, (5, 128)).astype(np.float32)
+    args = [x, np.zeros_like(x), np.zeros((5, 1), np.int32)]
+    made._compiled.run_isa(*args, order=order)
+    np.testing.assert_array_equal(args[1], np.cumsum(x[::-1], 0)[::-1])
+
+
+@pytest.mark.slow
+def test_nobody_is_left_to_write_in_machine_code() -> None:
+    made = compiled(chain(1, announces=False), {M: 3, N: 64, G: 3, ONE: 1})
+    x = np.zeros((3, 64), np.float32)
+    with pytest.raises(IsaError, match="workgroups run on without storing anything"):
+        made._compiled.run_isa(x, x.copy(), np.zeros((3, 1), np.int32))
 
 
 @pytest.mark.parametrize("count", [1, 4])

@@ -73,9 +73,11 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
 // -----
 
 // A coordinate that may be negative is not parted: base and offset are never negative where a lane is not masked. One
-// that counts down may be negative before its constant is added, which the instruction does. Flags stay. LDS, atomics and run-time strides stay as they are.
+// that counts down may be negative before its constant is added, which the instruction does. Flags stay. LDS, atomics, volatile reads
+// and run-time strides stay as they are.
 // CHECK-LABEL: @others(
-// CHECK:         wave.buffer_load %a base [0] offset [wg.x * 64 + lane - 3] mask %{{.*}} volatile nontemporal
+// CHECK:         wave.buffer_load %a base [0] offset [wg.x * 64 + lane - 3] mask %{{.*}} nontemporal
+// CHECK:         wave.read %a {{.*}} volatile
 // CHECK:         wave.write %{{.*}} : vector<1xf32>, !wave.memory<[64], f32, shared>
 // CHECK:         wave.atomic
 // CHECK:         wave.read %a index
@@ -86,7 +88,8 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
       constraints [#wave.workgroup<M, 64, x>, #wave.hardware<threads_per_wave = 64>] {
     %l = wave.allocate : !wave.memory<[64], f32, shared>
     %m = wave.mask [(wg.x * 64 + lane - 3 ge 0) and (wg.x * 64 + lane - 3 lt 1000)] : vector<1xi1>
-    %v = wave.read %a mask %m index [wg.x * 64 + lane - 3] volatile nontemporal : !wave.memory<[M], f32, global> -> vector<1xf32>
+    %v = wave.read %a mask %m index [wg.x * 64 + lane - 3] nontemporal : !wave.memory<[M], f32, global> -> vector<1xf32>
+    %f = wave.read %a mask %m index [wg.x * 64 + lane - 3] volatile : !wave.memory<[M], f32, global> -> vector<1xf32>
     wave.write %v, %l index [lane] : vector<1xf32>, !wave.memory<[64], f32, shared>
     wave.atomic add %v, %a index [lane] : vector<1xf32>, !wave.memory<[M], f32, global>
     %d = wave.read %a index [63 - lane] : !wave.memory<[M], f32, global> -> vector<1xf32>

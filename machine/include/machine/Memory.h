@@ -18,6 +18,9 @@ class Memory {
 public:
   Memory(const BufferDesc *buffers, uint32_t count);
 
+  uint64_t changes = 0; // stores and atomics so far
+  uint64_t reads = 0;
+
   // The buffer that holds [address, address + size), or a fault "bounds" that names the nearest one.
   const BufferDesc &find(uint64_t address, uint64_t size, int lane) {
     if (last < buffers.size()) {
@@ -31,6 +34,7 @@ public:
   uint64_t room(uint64_t address);
   // A byte that nothing has written is a finding "unwritten" if the run looks for them.
   void read(Run &run, const Wave &wave, uint64_t address, void *to, uint32_t size, int lane) {
+    ++reads;
     const BufferDesc &buffer = find(address, size, lane);
     uint64_t at = address - buffer.address;
     if (buffer.written && run.config.unwritten && !allWritten(buffer.written + at, size))
@@ -45,6 +49,7 @@ public:
     const BufferDesc &buffer = find(address, size, lane);
     if (!buffer.writable)
       refuseWrite(buffer, address, size, lane);
+    ++changes;
     uint64_t at = address - buffer.address;
     if (buffer.written)
       std::memset(buffer.written + at, 1, size);

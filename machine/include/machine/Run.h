@@ -3,6 +3,7 @@
 #include "machine/Registry.h"
 #include "machine/State.h"
 
+#include <deque>
 #include <random>
 
 namespace machine {
@@ -52,6 +53,15 @@ struct TraceEntry {
   uint32_t segments; // global memory: 64-byte segments touched; LDS: phases it takes without a conflict
 };
 
+// A workgroup that has begun: what `Run` has of the one that runs.
+struct Group {
+  std::vector<uint8_t> lds;
+  std::unique_ptr<LdsShadow> shadow;
+  std::vector<std::unique_ptr<Wave>> waves;
+  uint32_t id[3], current;
+  bool tracing;
+};
+
 class Run {
 public:
   Run(const Config &config, const Instruction *program, uint32_t length, Memory &memory);
@@ -87,6 +97,8 @@ public:
 private:
   void startGroup();
   bool nextGroup();
+  bool endTurn(bool ended);
+  void exchange(Group &other);
   void start(Wave &wave, uint32_t id);
   void step(Wave &wave);
   bool pick();
@@ -94,7 +106,12 @@ private:
   void record(const Wave &wave, const Fault &fault);
   std::mt19937_64 random;
   bool started = false, tracing = false;
-  uint32_t groupsDone = 0;
+  uint32_t groupsStarted = 0;
+  std::deque<Group> waiting;   // workgroups whose turn is over; the longest waiting one first
+  uint64_t turnStart = 0;      // instructions executed when the turn began, or memory changed last
+  uint64_t changes = 0;        // of memory, as last seen
+  uint64_t reads = 0;          // of memory, when the turn began
+  uint64_t quietTurns = 0;     // in a row in which memory was read and did not change
   uint32_t current = 0; // wave that runs
   uint32_t slice = 0;   // instructions it has left before another is picked
 };

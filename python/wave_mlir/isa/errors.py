@@ -11,6 +11,7 @@ KINDS: dict[str, str] = {
     "wait": "a register is used, or LDS is read, before the operation that fills it has been waited for",
     "race": "two waves touch a byte of LDS, one of them writing, with no barrier between",
     "barrier": "a barrier that some waves of the workgroup never reach",
+    "deadlock": "workgroups wait for what nobody writes: none stores anything for long",
     "control": "execution leaves the program",
     "limit": "more instructions executed than the caller allowed",
     "unsupported": "an instruction, mode or operand that the runner does not model",
