@@ -11,6 +11,7 @@ from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import REST
 from wave_mlir.compiler.loop_problem import CannotSchedule, LoopProblem
 from wave_mlir.compiler.loop_schedule import annotate, check_room, loops, spare_lds
+from wave_mlir.compiler.manual_groups import stagger_of
 from wave_mlir.compiler.manual_schedule import place_of, schedule_by_hand, tags_of
 from wave_mlir.compiler.pass_options import at_least
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, option, register_pass
@@ -38,6 +39,8 @@ class ApplySchedule(Pass):
         wave.kernel @gemm … {
           %r = wave.iterate K … attributes {wave.pipeline = {strategy = "manual", stages = 2, …}} {
             %a = wave.buffer_load … {wave.slot = {order = 0 : i64, stage = 0 : i64}}
+
+    Two groups of waves a barrier apart become `stagger` in `wave.pipeline`.
 
     It verifies no dependence: wave-pipeline-loops does, for all annotations alike.
     """
@@ -77,7 +80,8 @@ class ApplySchedule(Pass):
             except CannotSchedule as error:
                 text = f"the loop '{plan.loop}' cannot be scheduled: {error}; take it out of the schedule"
                 raise PassError(error.op, text).note(place_of(plan.at), "the schedule") from None
-            annotate(loop, schedule_by_hand(loop, plan, self._copies(loop)))
+            stagger = stagger_of(info, plan)
+            annotate(loop, schedule_by_hand(loop, plan, self._copies(loop)), stagger=stagger)
 
     def _copies(self, loop: LoopProblem) -> dict[str, int]:
         if self.copies < 2:

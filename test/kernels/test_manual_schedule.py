@@ -276,9 +276,10 @@ def test_wrong_schedules(body: Callable[[Ops], None], message: str) -> None:
 
 IN_PYTHON: list[tuple[Callable[[Ops], object], str]] = [
     (lambda ops: None, "says nothing of any loop"),
-    (lambda ops: tkw.stagger(ops.loop), "stagger: conditional barriers around a loop are not in this version"),
-    (lambda ops: tkw.insert_cond_barrier_before(ops.mma), "insert_cond_barrier_before: conditional barriers"),
-    (lambda ops: tkw.insert_cond_barrier_after(ops.mma), "insert_cond_barrier_after: conditional barriers"),
+    (lambda ops: tkw.stagger(3), "stagger takes a loop: get_node_by_tag of an iterate's tag"),
+    (lambda ops: tkw.insert_cond_barrier_before(None, ops.loop), "insert_cond_barrier_before: None is no integer"),
+    (lambda ops: tkw.insert_cond_barrier_after("x", ops.loop), "insert_cond_barrier_after: 'x' is no integer"),
+    (lambda ops: tkw.insert_cond_barrier_after(M < 3, 3), "insert_cond_barrier_after takes a loop"),
     (lambda ops: tkw.get_node_by_tag_and_iteration("mma", 0), "get_node_by_tag_and_iteration is not in this version"),
     (lambda ops: tkw.get_node_by_tag_and_type("mma", int), "a type of ops is one of Read, Write, MMA"),
     (lambda ops: tkw.partition_by_address_space(ops.mma, 3), "the space is GLOBAL_ADDRESS_SPACE or SHARED"),

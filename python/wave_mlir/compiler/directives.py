@@ -82,7 +82,9 @@ class LoopPlan:
     stages[s][c]: the ops of stage s (of the trip s behind the newest) that stand in cycle c; empty: one stage. order:
     the whole order of the steady loop; None: by cycles. before: ops added between prologue and steady loop. starts,
     ends: ops added at the start and end of its trips. beside: ops added ("before" or "after") the first or last of
-    some. unroll: how many trips the steady loop's body has.
+    some. unroll: how many trips the steady loop's body has. groups: barriers of some waves "before" and "after" the
+    steady loop, by the condition of these waves, an expression; "": for before the second half of the waves, for after
+    the first.
     """
 
     loop: str
@@ -94,6 +96,7 @@ class LoopPlan:
     ends: list[Item] = field(default_factory=list)
     beside: list[tuple[str, Nodes, Inserted]] = field(default_factory=list)
     unroll: int = 1
+    groups: list[tuple[str, str, Position]] = field(default_factory=list)
 
 
 def dumped(plans: Sequence[LoopPlan]) -> str:
@@ -122,6 +125,7 @@ def _plan_to(plan: LoopPlan) -> dict[str, object]:
         "ends": _items_to(plan.ends),
         "beside": [[where, *_items_to([nodes, op])] for where, nodes, op in plan.beside],
         "unroll": plan.unroll,
+        "groups": plan.groups,
     }
 
 
@@ -132,7 +136,9 @@ def _plan_of(data: dict) -> LoopPlan:
     before = [_inserted_of(op) for op in data["before"]]
     ends = _items_of(data["starts"]), _items_of(data["ends"])
     unroll = _number(data["unroll"], "unroll", 1)
-    return LoopPlan(_text(data["loop"], "loop"), _position(data["at"]), stages, order, before, *ends, beside, unroll)
+    groups = [(_side(where), _text(text, "condition"), _position(at)) for where, text, at in data.get("groups", [])]
+    at = _position(data["at"])
+    return LoopPlan(_text(data["loop"], "loop"), at, stages, order, before, *ends, beside, unroll, groups)
 
 
 def _items_to(items: Sequence[Item]) -> list[dict[str, object]]:

@@ -8,6 +8,7 @@ from math import lcm
 
 from mlir import ir
 
+from wave_mlir.dialect import Expr
 from wave_mlir.scheduling import (
     MOST_STAGES,
     NoSchedule,
@@ -160,10 +161,10 @@ def notes(loop: LoopProblem) -> dict[str, str]:
     return {name: location_text(op.location) for name, op in loop.body}
 
 
-def annotate(loop: LoopProblem, schedule: Schedule, priority: int = 1) -> None:
+def annotate(loop: LoopProblem, schedule: Schedule, priority: int = 1, stagger: Expr | None = None) -> None:
     """Write a schedule into the IR, as the pass that builds the pipelined loop takes it, with what it adds.
 
-    priority: of the waves where the schedule raises it.
+    priority: of the waves where the schedule raises it. stagger: the condition of waves a barrier behind the others.
     """
     add_ops(loop, schedule, priority)
     i64 = ir.IntegerType.get_signless(64)
@@ -179,7 +180,9 @@ def annotate(loop: LoopProblem, schedule: Schedule, priority: int = 1) -> None:
         "unroll": number(unroll),
     }
     if schedule.strategy == STAGGERED:
-        said["stagger"] = second_half(loop.info)
+        stagger = second_half(loop.info)
+    if stagger is not None:
+        said["stagger"] = stagger
     loop.loop.attributes[PIPELINE] = ir.DictAttr.get(said)
     for name, slot in real(loop, schedule).slots.items():
         place = {"stage": number(slot.stage), "order": number(slot.order)}

@@ -61,10 +61,20 @@ def barrier_of_some(condition: Expr, location: ir.Location) -> None:
 
 def waves_that(info: KernelInfo, op: ir.Operation) -> tuple[bool, ...]:
     """Whether each wave of a workgroup enters a marked conditional. Raises PassError where that is not known."""
-    condition = Expr(op.attributes["condition"]) if "condition" in op.attributes else None
-    resolved = None if condition is None else info.resolve(condition)
-    if resolved is None or not set(resolved.symbols) <= set(_IDS):
-        raise PassError(op, "which waves execute this barrier is not known; let its condition be over wave ids alone")
+    if "condition" not in op.attributes:
+        raise _unknown(op)
+    return entered_by(info, Expr(op.attributes["condition"]), op)
+
+
+def _unknown(where: ir.Operation | ir.Location) -> PassError:
+    return PassError(where, "which waves execute this barrier is not known; let its condition be over wave ids alone")
+
+
+def entered_by(info: KernelInfo, condition: Expr, where: ir.Operation | ir.Location) -> tuple[bool, ...]:
+    """Whether a condition holds for each wave of a workgroup. Raises PassError where that is not known."""
+    resolved = info.resolve(condition)
+    if not set(resolved.symbols) <= set(_IDS):
+        raise _unknown(where)
     counts = info.block_waves
     found = []
     for wave in np.ndindex(*counts[::-1]):

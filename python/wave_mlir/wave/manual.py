@@ -27,6 +27,7 @@ from mlir import ir
 
 from wave_mlir.compiler.directives import MOST, PLANS, TAGGED, Inserted, Interleaved, Item, LoopPlan, Nodes, dumped
 from wave_mlir.lang.global_symbols import SPACES
+from wave_mlir.lang.symbols import ExpressionError, to_expr
 from wave_mlir.lang.types import AddressSpace
 
 from . import misuse, source
@@ -169,8 +170,8 @@ class WaveSchedule:
 
     def attach(self, module: ir.Module) -> None:
         """Write the schedule onto the kernel of a module in tile form, and the tags into the locations of its ops."""
-        text = dumped(self.plans())
         with module.context:
+            text = dumped(self.plans())
             for view in module.body.operations:
                 if view.operation.name == "wave.kernel":
                     view.operation.attributes[PLANS] = ir.StringAttr.get(text)
@@ -414,20 +415,32 @@ def insert_at_end(loop: object, op: object) -> None:
     _current("insert_at_end").plan(loop, "insert_at_end").ends.append(_added(op, "insert_at_end"))
 
 
-def _lacking(name: str) -> None:
-    raise source.error(f"{name}: conditional barriers around a loop are not in this version; leave {name} out")
-
-
 def stagger(loop: object) -> None:
-    """Two groups of waves half a trip apart: an error in this version."""
-    _lacking("stagger")
+    """Two halves of the waves run the steady loop one barrier apart: those with the higher numbers behind."""
+    plan = _current("stagger").plan(loop, "stagger")
+    plan.groups += [(where, "", source.position()) for where in ("before", "after")]
 
 
-def insert_cond_barrier_before(*operands: object) -> None:
-    """A barrier for some of the waves: an error in this version."""
-    _lacking("insert_cond_barrier_before")
+def insert_cond_barrier_before(condition: object, target: object) -> None:
+    """A barrier before the steady loop that only the waves for which a condition holds execute: from there on they are
+    one barrier behind the others, which execute one alone behind the loop (`insert_cond_barrier_after`).
+
+    condition: a relation over THREAD_0, THREAD_1, THREAD_2, the same for all lanes of a wave. target: the loop.
+    """
+    _cond_barrier("before", condition, target)
 
 
-def insert_cond_barrier_after(*operands: object) -> None:
-    """A barrier for some of the waves: an error in this version."""
-    _lacking("insert_cond_barrier_after")
+def insert_cond_barrier_after(condition: object, target: object) -> None:
+    """A barrier behind the steady loop of those waves that did not execute one before it."""
+    _cond_barrier("after", condition, target)
+
+
+def _cond_barrier(where: str, condition: object, target: object) -> None:
+    what = f"insert_cond_barrier_{where}"
+    plan = _current(what).plan(target, what)
+    try:
+        # exact: sympy makes THREAD_0 / 64 >= 1 of floor(THREAD_0 / 64) >= 1, which is the same.
+        text = str(to_expr(condition, exact=True))  # type: ignore[arg-type]
+    except ExpressionError as error:
+        raise source.error(f"{what}: {error}") from None
+    plan.groups.append((where, text, source.position()))
