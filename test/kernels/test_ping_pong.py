@@ -82,13 +82,10 @@ def test_trips_at_run_time(isa: Callable[..., object]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("copies", [1, 2, 3])
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [CASES[0], CASES[5]], ids=str)
 def test_trips(case: GemmCase, copies: int) -> None:
     """Copies x trips x {static, run-time}."""
     step = case.tile[2]
-    lds = (case.tile[0] + case.tile[1]) * step * (1 if case.dtype == "i8" else 2) * copies
-    if lds > (65536 if case.target == "gfx942" else 163840):
-        copies = 1
     made = compiled(case, ("K",), copies)
     for trips in range(10):
         one = replace(case, k=trips * step)
