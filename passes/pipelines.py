@@ -90,7 +90,7 @@ def _staged_to_lane(options: PipelineOptions) -> list[str]:
 
 
 def _lane_to_scheduled(options: PipelineOptions) -> list[str]:
-    barriers = ["wave-share-shared", "wave-place-barriers", "wave-count-waits"]
+    barriers = ["wave-share-shared", "wave-place-barriers", "wave-split-barriers", "wave-count-waits"]
     if options.schedule == "none" and not options.schedule_file:
         return [*barriers, "wave-pack-shared"]
     files = {"file": options.schedule_file, "dump": options.schedule_dump}

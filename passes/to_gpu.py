@@ -11,6 +11,7 @@ from wave_mlir.compiler import gpu_access, gpu_barrier, gpu_buffer, gpu_compute,
 from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.gpu_function import GpuFunction, create_function
 from wave_mlir.compiler.gpu_masked_stores import join_masked_stores
+from wave_mlir.compiler.gpu_split_barrier import mark_split_pairs
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lds import lds_bytes_of
 from wave_mlir.compiler.pass_registry import Pass, register_pass
@@ -86,6 +87,8 @@ def _lower_kernel(view: ir.OpView, into: ir.Block) -> None:
     ops = list(walk(kernel.regions[0].blocks[0]))
     function.copies = any(op.name == gpu_copy.COPY for op in ops)
     function.counted = any(gpu_barrier.OUTSTANDING in op.attributes for op in ops)
+    if info.target.has_split_barrier:
+        mark_split_pairs(kernel.regions[0].blocks[0])
     block = function.block
     for op in list(kernel.regions[0].blocks[0].operations):
         block.append(op)

@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import amdgpu, gpu, llvm, rocdl
 
 from .gpu_function import GpuFunction
+from .gpu_split_barrier import SPLIT
 
 OUTSTANDING = "wave.outstanding"
 """Attribute of what waits for asynchronous copies: so many of the last ones may still be in flight; by default none."""
@@ -65,22 +66,36 @@ def lower_workgroup_barrier(function: GpuFunction, op: ir.Operation) -> None:
 
 
 def lower_barrier_signal(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.barrier_signal → the wait for direct copies that it asks for, if any: the barrier's wait is a whole barrier,
-    which is right wherever a split one is."""
+    """wave.barrier_signal → the wait for direct copies that it asks for, if any, and the hardware's signal where it is
+    marked; elsewhere the barrier's wait is a whole barrier, which is right wherever a split one is."""
     with op.location, ir.InsertionPoint(op):
         if "wait_async" in op.attributes:
             if function.copies:
                 rocdl.SWaitcntOp(waitcnt(_outstanding(op)))
             else:
                 amdgpu.MemoryCounterWaitOp(load=0)
+        if SPLIT in op.attributes:
+            _fence(_RELEASE)
+            amdgpu.MemoryCounterWaitOp(ds=0)
+            _half("signal")
     op.erase()
 
 
 def lower_barrier_wait(function: GpuFunction, op: ir.Operation) -> None:
-    """wave.barrier_wait → a barrier as of `lower_barrier`."""
+    """wave.barrier_wait → the hardware's wait where the pair is marked, else a barrier as of `lower_barrier`."""
     with op.location, ir.InsertionPoint(op):
-        _barrier(function, op, "wait_async" in op.attributes)
+        if SPLIT in op.attributes:
+            _half("wait")
+            _fence(_ACQUIRE)
+        else:
+            _barrier(function, op, "wait_async" in op.attributes)
     op.erase()
+
+
+def _half(name: str) -> None:
+    """One half of the workgroup's barrier, which has the number -1 (ISA of RDNA4, "S_BARRIER_SIGNAL")."""
+    kind = ir.IntegerType.get_signless(32 if name == "signal" else 16)
+    ir.Operation.create(f"rocdl.s.barrier.{name}", [], [], {"id": ir.IntegerAttr.get(kind, -1)})
 
 
 def lower_scheduling_barrier(function: GpuFunction, op: ir.Operation) -> None:
