@@ -37,6 +37,14 @@ MODULES: dict[str, tuple[str, ...]] = {
     f"{_WAVE}.scheduling": ("wave_mlir.wave.scheduling",),
     f"{_WAVE}.scheduling.schedule": ("wave_mlir.wave.scheduling",),
     f"{_WAVE}.scheduling.schedule_enums": ("wave_mlir.wave.scheduling",),
+    f"{_WAVE}.templates": ("wave_mlir.kernels",),
+    f"{_WAVE}.templates.attention_common": ("wave_mlir.kernels.attention_shape",),
+    f"{_WAVE}.templates.conv": ("wave_mlir.kernels.convolution",),
+    f"{_WAVE}.templates.gemm": ("wave_mlir.kernels.gemm",),
+    f"{_WAVE}.templates.gqa_vanilla_attention": ("wave_mlir.kernels.attention",),
+    f"{_WAVE}.templates.moe": ("wave_mlir.kernels.moe",),
+    f"{_WAVE}.templates.reordered_gemm": ("wave_mlir.kernels.reordered_gemm",),
+    f"{_WAVE}.templates.vanilla_attention": ("wave_mlir.kernels.attention",),
     f"{_WAVE}.utils": (),
     f"{_WAVE}.wave_schedule": ("wave_mlir.wave.manual",),
     f"{_WAVE}.utils.classes": ("wave_mlir.wave.utils.classes",),
@@ -50,7 +58,7 @@ MODULES: dict[str, tuple[str, ...]] = {
 """Module -> the modules of ours that have its names, the first first; none for a package that only holds others."""
 
 _LACKING = {
-    f"{_WAVE}.templates": "this version has no library of kernels; copy the kernel's function into your own file",
+    f"{_WAVE}.templates": "the library has other kernels (docs/compat.md); copy this one's function into your own file",
     f"{_WAVE}.schedules": "this version has no library of schedules; copy the schedule's function into your own file",
     f"{_WAVE}.nn": "this version has no layers; register a kernel as an operator with wave_mlir.runtime.torch_op",
 }
