@@ -322,3 +322,27 @@ def test_split_barriers_and_other_hints() -> None:
     a = ints(128)
     made = check(kernel, {M: 128}, [a, np.zeros_like(a)], {1: a * 2 + np.roll(a, 64)})
     assert made.ir("gpu").count("amdgpu.lds_barrier") == 1
+
+
+@pytest.mark.parametrize("space", [GLOBAL, SHARED])
+def test_a_loop_in_a_loop_over_the_same_dim(space: tkl.IndexSymbol) -> None:
+    """Each trip of the outer loop walks the whole dim again: positions and masks inside are of the inner trip."""
+    rules = [tkw.WorkgroupConstraint(M, 2, 0), tkw.TilingConstraint(N, 16), tkw.HardwareConstraint(64)]
+
+    @tkw.wave(rules)
+    def kernel(x: tkl.Memory[M, N, space, tkl.f32], y: tkl.Memory[M, GLOBAL, tkl.f32]):
+        @tkw.iterate(N, init_args=[tkl.Register[M, tkl.f32](0.0)])
+        def outer(acc):
+            own = tkw.sum(tkw.read(x), dim=N)
+
+            @tkw.iterate(N, init_args=[tkl.Register[M, tkl.f32](0.0)])
+            def inner(total):
+                return tkw.sum(tkw.read(x) * 2.0, total, dim=N)
+
+            return acc + own * inner + tkw.max(tkw.read(x), dim=N)
+
+        tkw.write(outer, y)
+
+    x = ints(3, 50)
+    most = sum(x[:, at : at + 16].max(1) for at in range(0, 50, 16))
+    check(kernel, {M: 3, N: 50}, [x, np.zeros(3, np.float32)], {1: 2 * x.sum(1) ** 2 + most})

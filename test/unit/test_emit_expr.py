@@ -256,3 +256,23 @@ def test_divisors_that_cannot_be_zero_are_not_checked(facts: tuple, checked: boo
     emitter.bind("M", block.arguments[1])
     emitter.emit(Expr.parse("M floordiv K"), block.operations[1].operation)
     assert any(op.operation.name == "arith.select" for op in block.operations) == checked
+
+
+def test_a_symbol_that_an_inner_loop_binds_again() -> None:
+    """What was made of the outer loop's trip is not taken for the inner one's."""
+    module = ir.Module.parse(LOOP)
+    block = module.body.operations[0].regions[0].blocks[0]
+    loop = block.operations[1].operation
+    body = loop.regions[0].blocks[0]
+    emitter = ExprEmitter(Facts(FACTS))
+    emitter.enter(block)
+    emitter.bind("lane", block.arguments[0])
+    emitter.bind("iv.K", block.arguments[0])
+    outer, same = (emitter.emit(Expr.parse(e), loop) for e in ("iv.K * 32 + 1", "lane * 64"))
+    emitter.enter(body, loop)
+    emitter.bind("iv.K", body.arguments[0])
+    use = body.operations[0].operation
+    inner, again = (emitter.emit(Expr.parse(e), use) for e in ("iv.K * 32 + 1", "lane * 64"))
+    emitter.leave()
+    assert emitter.emit(Expr.parse("iv.K * 32 + 1"), loop) == outer != inner
+    assert inner.owner.operation.block == body and again == same

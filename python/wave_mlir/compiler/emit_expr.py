@@ -28,12 +28,13 @@ Range = tuple[int | None, int | None]
 class _Scope:
     """A block, the symbols bound in it, what was emitted in it, and where outer expressions go (None: at the end).
 
-    memo: values of expressions; chains: of the first operands of sums and the like; shared: of `ExprEmitter.shared`.
+    hidden: the symbols that are bound outside of it too (a loop over a dim in one over the same dim). memo: values of expressions; chains: of the first operands of sums and the like; shared: of `ExprEmitter.shared`.
     """
 
     block: ir.Block
     anchor: ir.Operation | None = None
     symbols: dict[str, ir.Value] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()
     memo: dict[Expr, ir.Value] = field(default_factory=dict)
     chains: dict[tuple[str, tuple[Expr, ...]], ir.Value] = field(default_factory=dict)
     shared: dict[Hashable, ir.Value] = field(default_factory=dict)
@@ -71,6 +72,8 @@ class ExprEmitter:
 
     def bind(self, name: str, value: ir.Value) -> None:
         """From here on `name` means `value` (of type index) in the innermost scope."""
+        if any(name in scope.symbols for scope in self._scopes[:-1]):
+            self._scopes[-1].hidden |= {name}
         self._scopes[-1].symbols[name] = value
 
     def emit(self, expr: Expr, here: ir.Operation | None, operands: Operands = None) -> ir.Value:
@@ -154,6 +157,8 @@ class ExprEmitter:
         for scope in reversed(self._scopes):
             if (found := scope.memo.get(expr)) is not None:
                 return found
+            if scope.hidden and not scope.hidden.isdisjoint(expr.symbols):
+                break
         level = self._level(expr)
         scope = self._scopes[level]
         if expr.kind == "symbol":
