@@ -28,7 +28,8 @@ Range = tuple[int | None, int | None]
 class _Scope:
     """A block, the symbols bound in it, what was emitted in it, and where outer expressions go (None: at the end).
 
-    hidden: the symbols that are bound outside of it too (a loop over a dim in one over the same dim). memo: values of expressions; chains: of the first operands of sums and the like; shared: of `ExprEmitter.shared`.
+    hidden: the symbols that are bound outside of it too (a loop over a dim in one over the same dim). memo: values of
+    expressions; chains: of the first operands of sums and the like; shared: of `ExprEmitter.shared`.
     """
 
     block: ir.Block
