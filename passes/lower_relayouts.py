@@ -10,7 +10,7 @@ from mlir import ir
 from wave_mlir.compiler.diagnostics import emit_remark
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.pass_registry import Pass, option, register_pass
-from wave_mlir.compiler.relayout_ways import WAY, plan_of, ways_of
+from wave_mlir.compiler.relayout_ways import WAY, moved_tiles, plan_of, ways_of
 from wave_mlir.dialect import Expr, Layout, MemoryType, TileType
 
 
@@ -24,9 +24,9 @@ class LowerRelayouts(Pass):
     latencies, barriers. Elements of 8 and 16 bits are counted by the word of 32 bits in which they travel.
 
     A relayout inside a lane (registers in another order, or the same layout spelled otherwise) and one that lanes
-    exchange for (`wave.way = "lanes"`) stay for wave-expand. Through LDS the tile is written to a buffer of its own in
-    the layout it has and read back in the layout that is wanted; barriers come later, from wave-place-barriers. A
-    relayout to the same type goes away. `wave.reshape` always goes through LDS.
+    exchange for stay for wave-expand (`wave.way`). Through LDS the tile is written to a buffer of its own in the layout
+    it has and read back in the layout that is wanted; barriers come later, from wave-place-barriers. A relayout to the
+    same type goes away. `wave.reshape` is treated alike, as its elements keep their row-major order.
 
     Before:
 
@@ -67,25 +67,27 @@ def _relayouts(block: ir.Block) -> list[ir.Operation]:
 
 def _lower(op: ir.Operation, entry: ir.Block, info: KernelInfo, way: str) -> None:
     source, target = TileType(op.operands[0].type), TileType(op.results[0].type)
-    if op.name == "wave.reshape":
-        count = math.prod(Layout(source.layout).extents.values())
-        _through_lds(op, entry, [Expr.constant(count)], [_position(source)], [_position(target)])
-        return
     if source == target:
         op.results[0].replace_all_uses_with(op.operands[0])
         op.erase()
         return
-    found = plan_of(source, target, info)
-    if found.kind == "identity":  # two spellings of one layout are two types
+    tiles = moved_tiles(op)
+    if tiles is not None:
+        found = plan_of(*tiles, info)
+        if found.kind == "identity" and op.name == "wave.relayout":  # two spellings of one layout are two types
+            return
+        ways = ways_of(*tiles, found, info).preferring(way)
+        emit_remark(op, str(ways))
+        if ways.chosen.name != "lds":
+            op.attributes[WAY] = ir.StringAttr.get(ways.chosen.name)
+            return
+    if op.name == "wave.reshape":
+        count = math.prod(Layout(source.layout).extents.values())
+        _through_lds(op, entry, [Expr.constant(count)], [_position(source)], [_position(target)])
         return
-    ways = ways_of(source, target, found, info).preferring(way)
-    emit_remark(op, str(ways))
-    if ways.chosen.name == "lanes":
-        op.attributes[WAY] = ir.StringAttr.get(ways.chosen.name)
-    elif ways.chosen.name == "lds":
-        extents = Layout(source.layout).extents
-        index = [Expr.symbol(f"at.{d}") for d in source.dims]
-        _through_lds(op, entry, [Expr.constant(extents[d]) for d in source.dims], index, index)
+    extents = Layout(source.layout).extents
+    index = [Expr.symbol(f"at.{d}") for d in source.dims]
+    _through_lds(op, entry, [Expr.constant(extents[d]) for d in source.dims], index, index)
 
 
 def _position(tile: TileType) -> Expr:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from mlir import ir
 from wave_mlir import sim
-from wave_mlir.compiler import driver
+from wave_mlir.compiler import driver, exchanges, gpu_lanes
+from wave_mlir.compiler.exchange_graph import Graph
 from wave_mlir.compiler.pass_registry import run_passes
 
 TILE = "[M = 64, K = 16]"
@@ -129,6 +130,41 @@ module attributes {{wave.form = "staged", wave.target = "gfx950"}} {{
         assert c.tobytes() == a.tobytes()  # every bit is kept, those of NaNs too
 
 
+RESHAPED = {
+    "registers": "reg = [16 : P * 1], lane = [64 : P * 16]",
+    "lanes": "reg = [4 : P * 1, 4 : P * 256], lane = [64 : P * 4]",
+}
+"""Layouts of the 64 x 16 elements as one dim, which a lane of `LANES` has already, or gets from others."""
+
+
+@pytest.mark.parametrize("dtype", ["f32", "i8"])
+@pytest.mark.parametrize("way", RESHAPED)
+def test_reshapes_keep_the_order_of_elements(way: str, dtype: str) -> None:
+    tiles = [f"!wave.tile<[M, K], {dtype}, #wave.layout<{TILE}, {REGISTERS[0]}>>",
+             f"!wave.tile<[P], {dtype}, #wave.layout<[P = 1024], {RESHAPED[way]}>>"]  # fmt: skip
+    memories = [f"!wave.memory<[{dims}], {dtype}, global>" for dims in ("M, K", "P")]
+    text = f"""
+module attributes {{wave.form = "staged", wave.target = "gfx942"}} {{
+  wave.kernel @k(%a: {memories[0]}, %c: {memories[1]}) symbols {{M = 64, K = 16, P = 1024}}
+      constraints [#wave.workgroup<M, 64, x>, #wave.workgroup<K, 16, y>, #wave.hardware<threads_per_wave = 64>] {{
+    %x = wave.read %a index [at.M, at.K] : {memories[0]} -> {tiles[0]}
+    %y = wave.reshape %x : {tiles[0]} -> {tiles[1]}
+    wave.write %y, %c index [at.P] : {tiles[1]}, {memories[1]}
+    wave.return
+  }}
+}}
+"""
+    a = (np.arange(1024) % 101).astype(NUMPY[dtype]).reshape(64, 16)
+    for wanted in ("lanes", "lds"):
+        lowered = _lowered(text, wanted)
+        assert ("wave.allocate" in lowered) == (way == "lanes" and wanted == "lds")
+        made = driver.compile_module(lowered)
+        for run in (lambda *args, made=made: sim.run(made.module, list(args)), made.run_isa):
+            c = np.zeros(1024, a.dtype)
+            run(a, c)
+            np.testing.assert_array_equal(c, a.reshape(-1))
+
+
 def test_a_relayout_to_the_same_layout_is_nothing() -> None:
     text = _lowered(_text(REGISTERS[0], REGISTERS[0], "f32"))
     assert "wave.relayout" not in text and "wave.allocate" not in text
@@ -141,3 +177,27 @@ def test_two_spellings_of_one_layout(order: tuple[int, int]) -> None:
     text = _lowered(_text(*(spellings[i] for i in order), "f32"))
     assert "wave.allocate" not in text
     _run(text, "f32")
+
+
+def _wrong_side(graph: Graph, number: int) -> list[bool]:
+    return [not lane >> number & 1 for lane in range(graph.lanes)]
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "wrong"),
+    [
+        (Graph, "bit", _wrong_side),
+        (exchanges, "_moved", lambda number, places: number),
+        (gpu_lanes, "_by_dpp", lambda value, *_: value),
+    ],
+    ids=["wrong lanes select", "lanes not permuted", "nothing moved"],
+)
+def test_wrong_exchanges_are_found(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, wrong: object) -> None:
+    """Whatever step is wrong, elements are in wrong places."""
+    text = _text("reg = [4 : M * 1, 4 : M * 16], lane = [16 : K * 1, 4 : M * 4]", OTHER_LANES[0], "f16")
+    monkeypatch.setattr(owner, name, wrong)
+    made = driver.compile_module(_lowered(text, "lanes"))
+    a = np.arange(1024, dtype=np.float16).reshape(64, 16) % 61
+    c, d = np.zeros_like(a), np.zeros_like(a)
+    sim.run(made.module, [a, c, d])
+    assert (c != a).any()

@@ -135,3 +135,17 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+#rows = #wave.layout<[M = 64, K = 4], reg = [4 : K * 1], lane = [64 : M * 1]>
+#flat = #wave.layout<[P = 256], reg = [4 : P * 64], lane = [64 : P * 1]>
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @k(%a: !wave.memory<[M, K], f16, global>) symbols {M = 64, K = 4, P = 256}
+      constraints [#wave.workgroup<M, 64, x>, #wave.workgroup<K, 4, y>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.read %a index [at.M, at.K] : !wave.memory<[M, K], f16, global> -> !wave.tile<[M, K], f16, #rows>
+    // expected-error@+1 {{this reshape moves elements between lanes; run wave-lower-relayouts first}}
+    %y = wave.reshape %x : !wave.tile<[M, K], f16, #rows> -> !wave.tile<[P], f16, #flat>
+    wave.return
+  }
+}

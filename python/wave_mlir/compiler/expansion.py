@@ -21,7 +21,7 @@ from .mma_shape import TRANSPOSED, oriented, shape_of
 from .mma_steps import MmaSteps
 from .partial_sums import PartialSums, Waves
 from .reductions import CLUSTERS, WAVES, clusters_of, register_of, registers_along, rows_attr, waves_of
-from .relayout_ways import WAY, exchange_of, plan_of
+from .relayout_ways import WAY, exchange_of, moved_tiles, plan_of
 from .scans import Scan
 from .selections import Selection
 from .targets import MmaKind, TargetError
@@ -373,10 +373,14 @@ class Expander:
         return held[0 if len(held) == 1 else _register_without(layout, TileType(value.type).dims, register)]
 
     def _relayout(self, op: ir.Operation) -> bool:
-        """relayout: registers of a lane are renamed, or the lanes of a wave exchange theirs."""
-        before, after = TileType(op.operands[0].type), TileType(op.results[0].type)
-        found, target = plan_of(before, after, self.info), layout_of(after)
-        made = exchange_of(before, after, found, self.info) if WAY in op.attributes else None
+        """relayout, reshape: registers of a lane are renamed, or the lanes of a wave exchange theirs."""
+        if not is_tile(op.results[0].type):
+            return False
+        tiles, target = moved_tiles(op), layout_of(op.results[0].type)
+        if tiles is None or (op.name == "wave.reshape" and WAY not in op.attributes):
+            raise PassError(op, "this reshape moves elements between lanes; run wave-lower-relayouts first")
+        found = plan_of(*tiles, self.info)
+        made = exchange_of(*tiles, found, self.info) if WAY in op.attributes else None
         if made is not None:
             value = self.get(op.operands[0])
             self.values[op.results[0]] = expand_exchange(value, made, self._constants(op), self.lanes.width(target))
@@ -616,7 +620,7 @@ _HANDLERS: dict[str, Callable[[Expander, ir.Operation], bool]] = {
     "wave.reduce": Expander._reduce,
     "wave.cumsum": Expander._cumsum,
     "wave.topk": Expander._topk,
-    "wave.relayout": Expander._relayout,
+    "wave.relayout": Expander._relayout, "wave.reshape": Expander._relayout,
     "wave.bitcast": Expander._bitcast,
     "wave.shuffle": Expander._shuffle,
     "wave.mma": Expander._mma,

@@ -22,7 +22,9 @@ from .targets import Target
 
 WORD = 32
 WAY = "wave.way"
-"""On a relayout that lanes exchange for: the string "lanes"."""
+"""On a relayout or reshape that stays for wave-expand: "registers" or "lanes", where elements move so."""
+
+_POSITION = "P"  # the dim of a tile in row-major order
 
 Name = Literal["registers", "lanes", "lds"]
 _TITLES = {"registers": "by renaming registers", "lanes": "from lane to lane", "lds": "by way of LDS"}
@@ -67,6 +69,38 @@ def stand_in_bits(element: ir.Type) -> int | None:
     if width == 1:
         return 8
     return width if width in (8, 16, 32, 64) else None
+
+
+def moved_tiles(op: ir.Operation) -> tuple[TileType, TileType] | None:
+    """What a relayout or reshape leads from and to, as layouts of one tile; None where registers hold no elements.
+
+    A reshape keeps the row-major order of elements, so both its tiles are one tile of one dim.
+    """
+    source, target = TileType(op.operands[0].type), TileType(op.results[0].type)
+    if op.name != "wave.reshape":
+        return source, target
+    before, after = _in_one_dim(source), _in_one_dim(target)
+    return None if before is None or after is None else (before, after)
+
+
+def _in_one_dim(tile: TileType) -> TileType | None:
+    """A tile's elements in row-major order; None where its digits reach beyond it."""
+    layout = Layout(tile.layout)
+    strides, count = {}, 1
+    for dim in reversed(layout.dims):
+        strides[dim], count = count, count * layout.extents[dim]
+    reach = dict.fromkeys(layout.dims, 1)
+    digits: dict[str, list[tuple[int, str | None, int]]] = {}
+    for source, found in layout.digits.items():
+        digits[source] = [(n, d and _POSITION, s * strides[d] if d else 0) for n, d, s in found]
+        for extent, dim, stride in found:
+            if dim is not None:
+                reach[dim] += (extent - 1) * stride
+    if layout.clip or reach != dict(layout.extents):
+        return None
+    waves = {f"wave_{axis}": digits.get(f"wave.{axis}", []) for axis in "xyz"}
+    whole = Layout.get({_POSITION: count}, reg=digits.get("reg", []), lane=digits.get("lane", []), **waves)
+    return TileType.get([_POSITION], tile.element_type, whole)
 
 
 def plan_of(source: TileType, target: TileType, info: KernelInfo) -> Plan:
