@@ -19,7 +19,7 @@ import sympy
 
 import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
-from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE, SHARED_ADDRESS_SPACE
+from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE, SHARED_ADDRESS_SPACE, WORKGROUP_0
 from wave_mlir.wave.constraints import MMAType
 from wave_mlir.wave.values import Value
 
@@ -120,11 +120,21 @@ def _constraints(program: Program) -> list[tkw.Constraint]:
         tkw.WorkgroupConstraint(M, BLOCK_M, 0),
         tkw.WorkgroupConstraint(N, BLOCK_N, 1),
         *(tkw.WorkgroupConstraint(d, b, 2 + n) for n, (d, b) in enumerate(zip(lead, (BLOCK_B, BLOCK_H), strict=False))),
-        tkw.TilingConstraint(K2, BLOCK_K2),
+        _keys(program),
         tkw.WaveConstraint(M, BLOCK_M / program.waves),
     ]
     shapes = dict.fromkeys(lead, 0) | {M: program.rows, N: program.rows}
     return [*found, tkw.HardwareConstraint(64, mma_type=program.mma[0], vector_shapes=shapes)]
+
+
+def _keys(program: Program) -> tkw.TilingConstraint:
+    """The loop over the keys: only over tiles in which a query of the workgroup may see one."""
+    if not program.causal:
+        return tkw.TilingConstraint(K2, BLOCK_K2)
+    end = sympy.Min(K2, (WORKGROUP_0 + 1) * BLOCK_M)
+    first = sympy.Max(0, sympy.floor((WORKGROUP_0 * BLOCK_M - program.window) / BLOCK_K2)) if program.window else 0
+    trips = sympy.Max(0, sympy.ceiling(end / BLOCK_K2) - first)
+    return tkw.TilingConstraint(K2, BLOCK_K2, iters=trips, start=first * BLOCK_K2)
 
 
 def _read_map(memory: Dims, tile: Dims, ratio: int) -> tkw.IndexMapping | None:
