@@ -11,17 +11,18 @@ import wave_mlir.lang as tkl  # noqa: E402
 from wave_mlir import kernels  # noqa: E402
 from wave_mlir.kernels import AttentionShape, moe  # noqa: E402
 from wave_mlir.wave.compile import WaveCompileOptions, wave_compile  # noqa: E402
-from wave_mlir.wave.constraints import MMAType  # noqa: E402
+from wave_mlir.wave.constraints import MMAType, ScaledMMAType  # noqa: E402
+from wave_mlir.wave.utils import mxfp_utils  # noqa: E402
 
 SMALL, TALL, F8 = MMAType.F32_16x16x16_F16, MMAType.F32_32x32x8_F16, MMAType.F32_32x32x16_F8
 SLOW = pytest.mark.slow
 PAIRS = {"16": (SMALL, SMALL), "32": (TALL, TALL)}
 
 
-def run(made: tuple, *args: torch.Tensor, isa: bool = False) -> None:
+def run(made: tuple, *args: torch.Tensor, isa: bool = False, target: str = "gfx942") -> None:
     """Compile and call what a function of the library gives. isa: run the machine code."""
     kernel, subs, *dynamic = made
-    options = WaveCompileOptions(subs=subs, dynamic_symbols=dynamic[0] if dynamic else (), target="gfx942")
+    options = WaveCompileOptions(subs=subs, dynamic_symbols=dynamic[0] if dynamic else (), target=target)
     compiled = wave_compile(options, kernel)
     assert compiled.hsaco
     compiled.run_isa(*args) if isa else compiled(*args)
@@ -85,6 +86,26 @@ def test_gemm_in_another_order() -> None:
     a, b, c = ints(150, 40), ints(100, 40), torch.full((150, 100), torch.nan)
     run(kernels.get_reordered_matmul(150, 100, 40, 32, 32, 32, 2, SMALL), a, b, c)
     assert torch.equal(c, a.float() @ b.float().T)
+
+
+@pytest.mark.parametrize("groups", [pytest.param(2, marks=SLOW), 5, pytest.param(40, marks=SLOW)])
+def test_gemm_of_few_workgroups(groups: int) -> None:
+    """Fewer workgroups than tiles, not dividing their number, and more; sizes that no tile divides."""
+    a, b, c = ints(70, 72), ints(90, 72), torch.full((70, 90), torch.nan)
+    made = kernels.get_persistent_gemm_kernel((70, 90, 72), SMALL, block_shape=(32, 32, 32), num_ctas=groups)
+    run(made, a, b, c, isa=groups == 5)
+    assert torch.equal(c, a.float() @ b.float().T)
+
+
+@pytest.mark.parametrize("kind", ["F32_16x16x128_F8F6F4", pytest.param("F32_32x32x64_F8F6F4", marks=SLOW)])
+def test_gemm_of_scaled_floats(kind: str) -> None:
+    """Sums of multiples of powers of two that f32 holds."""
+    torch.manual_seed(0)
+    x, w, x_scale, w_scale = mxfp_utils.generate_gemm_afp4wfp4_inputs((64, 96, 288))
+    c = torch.full((64, 96), torch.nan)
+    made = kernels.get_scaled_gemm_kernel((64, 96, 288), ScaledMMAType[kind], block_shape=(64, 64, 256))
+    run(made, x, x_scale, w.T.contiguous(), w_scale, c, target="gfx950")
+    assert torch.equal(c, mxfp_utils.torchScaledGemmMXFP4(x, w, x_scale, w_scale))
 
 
 def test_experts() -> None:
@@ -220,6 +241,15 @@ MISTAKES = {
     "output": (
         lambda: kernels.get_reordered_matmul(1, 1, 1, 32, 32, 32, 1, SMALL, output_dtype=tkl.f16),
         "output_dtype is f16; sums of f16 are f32",
+    ),
+    "groups": (lambda: kernels.get_persistent_gemm_kernel((1, 1, 1), SMALL, num_ctas=0), "num_ctas is 0; it takes a"),
+    "waves": (
+        lambda: kernels.get_persistent_gemm_kernel((1, 1, 1), SMALL, waves_per_block=(2, 2, 2)),
+        r"waves_per_block is \(2, 2, 2\); it has waves along M and N, and 1 along z",
+    ),
+    "scales": (
+        lambda: kernels.get_scaled_gemm_kernel((1, 1, 48), ScaledMMAType["F32_16x16x128_F8F6F4"]),
+        "K is 48; it is a multiple of 32",
     ),
     "silu": (lambda: kernels.get_silu_and_mul_kernel(1, 1, tkl.i32), "datatype is i32; it takes floats"),
     "layout": (

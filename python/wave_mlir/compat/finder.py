@@ -40,7 +40,11 @@ MODULES: dict[str, tuple[str, ...]] = {
     f"{_WAVE}.templates": ("wave_mlir.kernels",),
     f"{_WAVE}.templates.attention_common": ("wave_mlir.kernels.attention_shape",),
     f"{_WAVE}.templates.conv": ("wave_mlir.kernels.convolution",),
-    f"{_WAVE}.templates.gemm": ("wave_mlir.kernels.gemm",),
+    f"{_WAVE}.templates.gemm": (
+        "wave_mlir.kernels.gemm",
+        "wave_mlir.kernels.persistent_gemm",
+        "wave_mlir.kernels.scaled_gemm",
+    ),
     f"{_WAVE}.templates.gqa_vanilla_attention": ("wave_mlir.kernels.attention",),
     f"{_WAVE}.templates.moe": ("wave_mlir.kernels.moe",),
     f"{_WAVE}.templates.reordered_gemm": ("wave_mlir.kernels.reordered_gemm",),

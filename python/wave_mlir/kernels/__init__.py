@@ -21,7 +21,9 @@ from .attention_shape import AttentionShape
 from .convolution import get_igemm_conv2d
 from .gemm import get_gemm_kernel, get_gemm_kernel_transpose_a_b, get_splitk_gemm_kernel
 from .moe import get_silu_and_mul_kernel
+from .persistent_gemm import get_persistent_gemm_kernel
 from .reordered_gemm import get_reordered_matmul
+from .scaled_gemm import get_scaled_gemm_kernel
 
 __all__ = [
     "AttentionShape",
@@ -31,7 +33,9 @@ __all__ = [
     "get_gemm_kernel_transpose_a_b",
     "get_gqa_bshd_attention_kernel",
     "get_igemm_conv2d",
+    "get_persistent_gemm_kernel",
     "get_reordered_matmul",
+    "get_scaled_gemm_kernel",
     "get_silu_and_mul_kernel",
     "get_splitk_gemm_kernel",
     "get_vanilla_attention_kernel",
