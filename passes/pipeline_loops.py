@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
+from wave_mlir.compiler.diagnostics import emit_warning
 from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.loop_overrun import Last, obstacle
 from wave_mlir.compiler.loop_pipeline import Numbers, Pipeline, shift
 from wave_mlir.compiler.loop_slots import COPIES, FIRST, PIPELINE, SLOT, STEADY_ALONE, Schedule
-from wave_mlir.compiler.pass_registry import ModuleOp, Pass, PassError, register_pass
+from wave_mlir.compiler.pass_registry import ModuleOp, Pass, PassError, option, register_pass
 from wave_mlir.compiler.tile_ir import ancestors, bound_names, bound_values, kernels, walk
 from wave_mlir.compiler.uniform import UNIFORM
 from wave_mlir.dialect import Expr
@@ -27,9 +29,13 @@ class PipelineLoops(Pass):
     steady loop. Every dependence is verified first; a broken one is an error that names
     both ops.
 
-    With S stages, T tiles and unroll U the steady loop makes (T - S + 1) floordiv U trips. The tiles left go to a
-    remainder loop, which is the loop as it was; it takes all where there are too few for one trip. If T is known at
-    run time, the parts are in a conditional that all waves enter or none.
+    With `eliminate-epilogue` the steady loop runs on until the last tile is through, T floordiv U trips. Its loads of
+    tiles that are not there read the last one, and what comes of them is dropped. A loop in which other tiles, or who
+    reads memory, would see something of them keeps its epilogue, with a warning that names the op.
+
+    With S stages, T tiles and unroll U the steady loop otherwise makes (T - S + 1) floordiv U trips. The tiles left go
+    to a remainder loop, which is the loop as it was; it takes all where there are too few for one trip. If T is known
+    at run time, the parts are in a conditional that all waves enter or none.
 
     Before:
 
@@ -52,6 +58,8 @@ class PipelineLoops(Pass):
     While loops have no tiles to count and cannot be pipelined.
     """
 
+    eliminate_epilogue: bool = option(False, help="let the steady loop run on instead of an epilogue, where legal")
+
     def run(self, module: ModuleOp) -> None:
         """Pipeline the annotated loops of every kernel of the module."""
         for kernel in kernels(module):
@@ -61,7 +69,21 @@ class PipelineLoops(Pass):
             schedules = [Schedule.of(loop) for loop in loops]
             buffers = _rotating(schedules)
             for schedule in schedules:
-                _pipeline(info, schedule, {v: buffers[v] for v in schedule.copies})
+                _pipeline(info, schedule, {v: buffers[v] for v in schedule.copies}, self._last(info, schedule))
+
+    def _last(self, info: KernelInfo, schedule: Schedule) -> Last | None:
+        """The last tile of a loop that is to have no epilogue and needs none; a warning where it needs one."""
+        if not self.eliminate_epilogue or schedule.stages == 1:
+            return None
+        loop = schedule.loop
+        found = obstacle(schedule)
+        if found is not None:
+            notes = [(found.op.location, f"{found.reason}")]
+            emit_warning(loop, "this loop keeps its epilogue, as this op would do what others can see", notes)
+            return None
+        trips = info.resolve(Expr(loop.attributes["trips"]), bound_names(loop))
+        symbols = tuple((n, v) for n, v in bound_values(loop).items() if n in trips.symbols)
+        return Last((trips - 1).simplify(info.facts_for(bound_names(loop))), symbols)
 
 
 def _rotating(schedules: list[Schedule]) -> dict[ir.Value, list[ir.Value]]:
@@ -93,31 +115,35 @@ def _copies(buffer: ir.Value, schedules: list[Schedule]) -> list[ir.Value]:
     return made
 
 
-def _pipeline(info: KernelInfo, schedule: Schedule, buffers: dict[ir.Value, list[ir.Value]]) -> None:
-    loop, unroll, start = schedule.loop, schedule.unroll, schedule.stages - 1
+def _pipeline(
+    info: KernelInfo, schedule: Schedule, buffers: dict[ir.Value, list[ir.Value]], last: Last | None
+) -> None:
+    loop, unroll = schedule.loop, schedule.unroll
+    start = schedule.stages - 1 if last is None else 0  # tiles that an epilogue runs
     facts = info.facts_for(bound_names(loop))
     all_trips = info.resolve(Expr(loop.attributes["trips"]), bound_names(loop))
     trips = Expr.max((all_trips - start) // unroll, Expr.constant(0)).simplify(facts)
-    pipeline = Pipeline(schedule, buffers, facts)
+    pipeline = Pipeline(schedule, buffers, facts, last)
     known = trips.constant_value
     if known == 0:
         _leave(loop)
         return
     taken = (trips * unroll + start).simplify(facts)
+    end = (trips * unroll + schedule.stages - 1).simplify(facts)
     if known is not None:
         with loop.location, ir.InsertionPoint(loop):
-            results = pipeline.build(trips, Numbers(taken.constant_value))
+            results = pipeline.build(trips, Numbers(end.constant_value))
     else:
-        results = _guarded(pipeline, trips, taken)
+        results = _guarded(pipeline, trips, end)
         taken = Expr.select(trips.ge(1), taken, Expr.constant(0)) if start else taken
     _remain(loop, results, all_trips, taken)
 
 
-def _guarded(pipeline: Pipeline, trips: Expr, taken: Expr) -> list[ir.Value]:
-    """The parts under a conditional that asks whether the steady loop makes a trip; with one stage they need none."""
+def _guarded(pipeline: Pipeline, trips: Expr, first: Expr) -> list[ir.Value]:
+    """The parts, up to tile `first`, under a conditional that asks whether the steady loop makes a trip; with one stage they need none."""
     loop = pipeline.schedule.loop
     symbols = bound_values(loop)
-    end = Numbers(None, taken, tuple((n, v) for n, v in symbols.items() if n in taken.symbols))
+    end = Numbers(None, first, tuple((n, v) for n, v in symbols.items() if n in first.symbols))
     inits = list(loop.opview.init_args)
     with loop.location, ir.InsertionPoint(loop):
         if pipeline.schedule.stages == 1:

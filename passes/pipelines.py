@@ -45,6 +45,7 @@ class PipelineOptions:
     )
     buffer_copies: int = option(0, help="copies of each LDS buffer of a scheduled loop; 0 = two where LDS has room")
     priority: int = option(-1, help="wave priority of clusters of MMAs in scheduled loops; see wave-schedule")
+    eliminate_epilogue: bool = option(False, help="scheduled loops run on instead of having an epilogue, where legal")
     schedule_file: str = option("", help="text file of schedules by hand, for the loops it names")
     schedule_dump: str = option("", help="text file to write the schedules of all loops to")
     verify: bool = option(False, help="check the module's form after each stage")
@@ -101,7 +102,8 @@ def _lane_to_scheduled(options: PipelineOptions) -> list[str]:
         schedule = [_call("wave-apply-schedule", copies=options.buffer_copies)]
     else:
         schedule = [_call("wave-schedule", strategy=options.schedule, copies=options.buffer_copies, **named)]
-    loops = ["wave-split-mma", *schedule, "wave-pipeline-loops"]
+    without = {"eliminate_epilogue": True} if options.eliminate_epilogue else {}
+    loops = ["wave-split-mma", *schedule, _call("wave-pipeline-loops", **without)]
     return [*loops, *barriers, "wave-place-waits", "wave-pack-shared"]
 
 

@@ -5,6 +5,9 @@ loop runs U times a trip, and the S - 1 times after it are the epilogue. A part 
 prologue from tile 0, the steady loop from the tile that stage 0 takes up when a trip begins, the epilogue from the
 first tile that the steady loop did not take up.
 
+Where the epilogue is eliminated the steady loop runs on instead, and loads of tiles that are not there read the last
+one (`loop_overrun`).
+
 A value that a later time uses is carried by the steady loop, keyed by the value of the body and the tile's number.
 """
 
@@ -18,6 +21,8 @@ from mlir import ir
 
 from wave_mlir.dialect import Expr, Facts
 
+from .direct_copies import COPY
+from .loop_overrun import LOADS, Last
 from .loop_slots import FIRST, SLOT, STEADY, STEADY_ALONE, Schedule
 from .loop_values import Plan, Plans, Source, inside_of
 from .stagger import barrier_of_some
@@ -45,7 +50,8 @@ class Part:
     """One part under construction, or a rehearsal of it that only finds out what it needs from before it.
 
     first: the number of tile 0 of the loop, where it is in this part. phase: what is added to a number for the copy
-    of a rotating buffer that the tile has. inherit: the value from before.
+    of a rotating buffer that the tile has. inherit: the value from before. last: the tile that loads of tiles behind it
+    read instead.
     """
 
     schedule: Schedule
@@ -56,6 +62,7 @@ class Part:
     inherit: Callable[[Source, int], ir.Value | None]
     rehearsal: bool = False
     steady: bool = False
+    last: Last | None = None
     known: dict[Key, ir.Value | None] = field(default_factory=dict)
     _counters: dict[int, ir.Value] = field(default_factory=dict)
 
@@ -156,14 +163,26 @@ class Part:
             if known:
                 assert numbers.constant is not None
                 del values[name]
-                replacement[name] = Expr.constant(numbers.constant + tile)
+                replacement[name] = self._there(op, Expr.constant(numbers.constant + tile), values)
             else:
                 assert numbers.expr is not None and numbers.counter is not None
                 values[name] = numbers.counter
-                one = numbers.expr + tile
+                one = self._there(op, numbers.expr + tile, values)
                 replacement[name] = one.subs({_counter_name(self.schedule.loop): Expr.symbol(name)})
         attributes: dict[str, ir.Attribute | None] = dict(_substituted(op, replacement, self.facts))
         return with_symbols(op, values, attributes)
+
+
+    def _there(self, op: ir.Operation, tile: Expr, values: dict[str, ir.Value]) -> Expr:
+        """The number of a tile, or for loads of the last one where it may be behind that."""
+        if self.last is None or op.name not in LOADS:
+            return tile
+        renamed = {}
+        for name, value in self.last.symbols:
+            own = name if values.get(name, value) == value else f"{name}_of_loop"
+            values[own] = value
+            renamed[name] = Expr.symbol(own)
+        return Expr.min(tile, self.last.expr.subs(renamed)).simplify(self.facts)
 
 
 def _counter_name(loop: ir.Operation) -> str:
@@ -203,6 +222,7 @@ class Pipeline:
     schedule: Schedule
     buffers: dict[ir.Value, list[ir.Value]]
     facts: Facts
+    last: Last | None = None
 
     @cached_property
     def _plans(self) -> Plans:
@@ -212,7 +232,8 @@ class Pipeline:
         start = self.schedule.stages - 1
         in_prologue = not options.pop("end", False) and numbers.constant == 0
         phase = 0 if in_prologue else start
-        return Part(self.schedule, numbers, self.facts, phase, 0 if in_prologue else None, inherit, **options)
+        first = 0 if in_prologue else None
+        return Part(self.schedule, numbers, self.facts, phase, first, inherit, last=self.last, **options)
 
     def _run_steady(self, part: Part) -> None:
         for step in range(self.schedule.unroll):
@@ -225,6 +246,12 @@ class Pipeline:
                 if plan.stage > time:
                     part.emit(plan, time - plan.stage)
         return [part.resolve(argument, 0) for argument in self._plans.arguments]
+
+    def _run_end(self, part: Part) -> list[ir.Value | None]:
+        """What is behind the steady loop: the epilogue, or where that is eliminated only what is there already."""
+        if self.last is None:
+            return self._run_epilogue(part)
+        return [part.resolve(argument, 1 - self.schedule.stages) for argument in self._plans.arguments]
 
     def _needs(self) -> list[Key]:
         """What the steady loop has to carry: what its ops and the epilogue use of earlier times, and so on."""
@@ -239,7 +266,7 @@ class Pipeline:
         nothing = Numbers(None)
         steady = self._part(nothing, ask, rehearsal=True)
         self._run_steady(steady)
-        self._run_epilogue(self._part(nothing, ask, rehearsal=True))
+        self._run_end(self._part(nothing, ask, rehearsal=True, end=True))
         for source, tile in needed:  # which grows
             steady.resolve(source, tile + self.schedule.unroll)
         return needed
@@ -280,7 +307,12 @@ class Pipeline:
             barrier_of_some(schedule.stagger.eq(0).simplify(self.facts), loop.location)
         epilogue = self._part(end, _nothing, end=True)
         epilogue.known.update(zip(needed, steady.results, strict=True))
-        return [v for v in self._run_epilogue(epilogue) if v is not None]
+        if self.last is not None and any(plan.op.name == COPY for plan in self._plans.ops):
+            zero = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
+            with loop.location:  # copies of tiles that are not there end before their LDS may be another workgroup's
+                ir.Operation.create("wave.memory_counter_wait", [], [], {"load": zero})
+                ir.Operation.create("wave.wave_fence", [], [])
+        return [v for v in self._run_end(epilogue) if v is not None]
 
     def _move_first(self) -> None:
         """Ops that stand before the loop and belong between prologue and steady loop, to the insertion point."""
