@@ -136,11 +136,14 @@ def _pipeline(
     else:
         results = _guarded(pipeline, trips, end)
         taken = Expr.select(trips.ge(1), taken, Expr.constant(0)) if start else taken
+        if last is not None and unroll == 1:
+            taken = all_trips  # or none, where that is negative
     _remain(loop, results, all_trips, taken)
 
 
 def _guarded(pipeline: Pipeline, trips: Expr, first: Expr) -> list[ir.Value]:
-    """The parts, up to tile `first`, under a conditional that asks whether the steady loop makes a trip; with one stage they need none."""
+    """The parts, up to tile `first`, under a conditional that asks whether the steady loop makes a trip; with one stage
+    they need none."""
     loop = pipeline.schedule.loop
     symbols = bound_values(loop)
     end = Numbers(None, first, tuple((n, v) for n, v in symbols.items() if n in first.symbols))

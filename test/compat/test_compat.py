@@ -128,11 +128,11 @@ def test_options_of_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
         warnings.simplefilter("error")
         made = WaveCompileOptions(canonicalize=True, run_bench=False, schedule=SchedulingType.NONE, waves_per_eu=None)
     assert made.schedule is SchedulingType.NONE and made.canonicalize is True  # type: ignore[attr-defined]
-    with pytest.warns(UserWarning, match="'eliminate_epilogue' has no effect here: a pipelined loop has an epilogue"):
-        made = WaveCompileOptions(eliminate_epilogue=True)
+    with pytest.warns(UserWarning, match="'specialize' has no effect here: all waves run the same code"):
+        made = WaveCompileOptions(specialize=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        WaveCompileOptions(eliminate_epilogue=True)
+        WaveCompileOptions(specialize=True)
         made = WaveCompileOptions(schedule=SchedulingType.MODULO, multi_buffer_count=2)
     assert made.pipeline().schedule == "modulo" and made.pipeline().buffer_copies == 2
 

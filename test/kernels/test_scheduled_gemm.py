@@ -107,7 +107,9 @@ def _annotate(loop: ir.Operation, stages: int, unroll: int) -> None:
     loop.attributes["wave.pipeline"] = ir.DictAttr.get({"stages": number(stages), "unroll": number(unroll)})
 
 
-def _pipelined(case: GemmCase, dynamic: tuple[str, ...], stages: int, unroll: int) -> Compiled:
+def _pipelined(
+    case: GemmCase, dynamic: tuple[str, ...], stages: int, unroll: int, eliminate: bool = False
+) -> Compiled:
     options = PipelineOptions(global_to_shared=case.space == "direct")
     module = driver.compile_module(_text(case, dynamic), until="lane", options=options).module
     with module.context, ir.Location.unknown():
@@ -115,18 +117,20 @@ def _pipelined(case: GemmCase, dynamic: tuple[str, ...], stages: int, unroll: in
             for view in kernel.operation.regions[0].blocks[0].operations:
                 if view.operation.name == "wave.iterate":
                     _annotate(view.operation, stages, unroll)
-        run_passes(module, "wave-pipeline-loops")
+        run_passes(module, "wave-pipeline-loops{eliminate-epilogue=true}" if eliminate else "wave-pipeline-loops")
     return driver.compile_module(module)
 
 
-def _check_trips(case: GemmCase, stages: int, unroll: int, trips: tuple[int, ...]) -> None:
+def _check_trips(
+    case: GemmCase, stages: int, unroll: int, trips: tuple[int, ...], eliminate: bool = False
+) -> None:
     step = case.tile[2]
-    at_run_time = _pipelined(case, ("K",), stages, unroll)
+    at_run_time = _pipelined(case, ("K",), stages, unroll, eliminate)
     for count in trips:
         one = replace(case, k=count * step)
         _check(one, lambda *a, k=one.k: sim.run(at_run_time.module, list(a), symbols={"K": k}))
         if count:
-            known = _pipelined(one, (), stages, unroll)
+            known = _pipelined(one, (), stages, unroll, eliminate)
             _check(one, lambda *a, m=known: sim.run(m.module, list(a)))
 
 

@@ -198,6 +198,8 @@ class ExprEmitter:
             return arith.CmpIOp(_COMPARE[kind], *numbers).result
         if kind in ("floordiv", "ceildiv", "mod"):
             return self._divide(expr, numbers, local)
+        if kind in ("min", "max") and len(numbers) == 2 and self._is_short(expr, local):
+            return self._extremum(kind, numbers)
         build = {"add": arith.AddIOp, "mul": arith.MulIOp, "min": arith.MinSIOp, "max": arith.MaxSIOp,
                  "xor": arith.XOrIOp}[kind]  # fmt: skip
         return self._chain(kind, build, expr, numbers, scope)
@@ -213,6 +215,18 @@ class ExprEmitter:
             known = scope.chains.get((kind, operands[:count]))
             value = scope.chains[kind, operands[:count]] = build(value, arg).result if known is None else known
         return value
+
+    def _is_short(self, expr: Expr, local: tuple[str, ...]) -> bool:
+        """Whether the operands are proven to have 31 bits and no sign."""
+        ranges = [self._range(operand, local) for operand in expr.operands]
+        return all(low is not None and low >= 0 and most is not None and most < 1 << 31 for low, most in ranges)
+
+    def _extremum(self, kind: str, args: Sequence[ir.Value]) -> ir.Value:
+        """By 32 bits: there is a scalar instruction for that, and none for 64."""
+        i32 = ir.IntegerType.get_signless(32)
+        short = [arith.IndexCastOp(i32, a).result for a in args]
+        made = (arith.MinUIOp if kind == "min" else arith.MaxUIOp)(*short)
+        return arith.IndexCastUIOp(self.index, made.result).result
 
     def _number(self, value: ir.Value) -> ir.Value:
         """A predicate as a number: 1 where it holds."""

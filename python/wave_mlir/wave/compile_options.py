@@ -68,7 +68,6 @@ _REPLACED: dict[str, str] = {
     "reorder_allocs": "LDS is always packed",
     "use_bound_check": "accesses are masked where they may leave their memory",
     "specialize": "all waves run the same code in this version",
-    "eliminate_epilogue": "a pipelined loop has an epilogue in this version",
     "cluster_barrier_delay": "barriers are placed where the fewest serve",
     "print_ir_after": "kernel.ir(form)",
     "print_ir_before": "kernel.ir(form)",
@@ -111,7 +110,8 @@ class WaveCompileOptions:
     most 32 bits by bare instructions, products and sums fused (docs/elementary-functions.md). use_global_to_shared:
     tiles go to LDS without registers where the target can (docs/direct-copies.md). schedule: how the trips of loops
     are ordered and overlapped, a `SchedulingType`. multi_buffer_count: copies of each LDS buffer of a scheduled
-    loop; by default two where LDS has room. dump_schedule, override_schedule: text files that the schedules of
+    loop; by default two where LDS has room. eliminate_epilogue: pipelined loops run on, where that is legal, instead
+    of having an epilogue. dump_schedule, override_schedule: text files that the schedules of
     loops are written to, and that schedules by hand are read from (docs/scheduling.md). cache: False compiles anew
     and keeps nothing. dump_intermediates, dump_binaries: folders that the kernel's MLIR, LLVM IR and assembly
     (NAME.mlir, NAME.ll, NAME.rocmasm), and its code object (NAME.hsaco) are written to. Other options of the Wave
@@ -127,6 +127,7 @@ class WaveCompileOptions:
     use_global_to_shared: bool = False
     schedule: SchedulingType = SchedulingType.NONE
     multi_buffer_count: int | None = None
+    eliminate_epilogue: bool = False
     override_schedule: str | os.PathLike[str] | None = None
     dump_schedule: str | os.PathLike[str] | None = None
     cache: bool = True
@@ -168,6 +169,7 @@ class WaveCompileOptions:
             global_to_shared=bool(self.use_global_to_shared),
             schedule="manual" if by_hand else strategy,
             buffer_copies=copies,
+            eliminate_epilogue=bool(self.eliminate_epilogue),
             schedule_file=file,
             schedule_dump=dump,
         )
@@ -183,6 +185,9 @@ class WaveCompileOptions:
         if self._copies() > 1:
             text = f"multi_buffer_count={self.multi_buffer_count} has no effect: schedule is {kind}, and only the loops"
             warnings.warn(f"{text} of a schedule have copies of LDS buffers", stacklevel=3)
+        if self.eliminate_epilogue:
+            text = f"eliminate_epilogue has no effect: schedule is {kind}, and only loops of a schedule have epilogues"
+            warnings.warn(text, stacklevel=3)
         if self.schedule is SchedulingType.MANUAL:
             text = f"schedule={kind} has no effect without a schedule: wave_compile(options, kernel, schedule)"
             warnings.warn(text, stacklevel=3)
