@@ -219,3 +219,20 @@ def test_mistakes(message: str) -> None:
 
     with pytest.raises(CompileError, match=rf"test_parts.py:\d+:\d+: error: .*{message}"):
         compiled(kernel, {M: 512, R: 16})
+
+
+def test_extract_of_a_product() -> None:
+    """What is made of a lane's element is where the lane had its elements, though memory would be written otherwise."""
+    rules = [tkw.WorkgroupConstraint(M, 16, 0), tkw.WorkgroupConstraint(N, 16, 1),
+             tkw.HardwareConstraint(64, mma_type=tkw.MMAType.F32_16x16x16_F16)]  # fmt: skip
+
+    @tkw.wave(rules)
+    def kernel(
+        a: tkl.Memory[M, P, GLOBAL, tkl.f16], b: tkl.Memory[N, P, GLOBAL, tkl.f16], c: tkl.Memory[M, N, GLOBAL, tkl.f32]
+    ):
+        product = tkw.mma(tkw.read(a), tkw.read(b), tkl.Register[M, N, tkl.f32](0.0))
+        tkw.write(tkw.broadcast(tkw.extract(product, [2, 0]), [M, N]), c)
+
+    a, b = ints(16, 16, dtype=np.float16), ints(16, 16, dtype=np.float16)
+    want = np.repeat((a.astype(np.float32) @ b.T.astype(np.float32))[2::4], 4, 0)
+    check(kernel, {M: 16, N: 16, P: 16}, [a, b, np.zeros_like(want)], {2: want})

@@ -263,6 +263,9 @@ class LayoutSolver:
         source, result = op.operands[0], op.results[0]
         if isinstance(source.type, TileType):
             self._follows(op, source, result)
+        if isinstance(source, ir.OpResult) and source.owner.operation.name == "wave.extract":
+            # an element of a lane's own, for all that the lane has: it has what it had where that comes from
+            self._link(source.owner.operation.operands[0], result, lambda spec: spec)
 
     def _free(self, op: ir.Operation) -> None:
         self._tie(op.results)
