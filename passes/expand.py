@@ -31,7 +31,8 @@ class Expand(Pass):
         %z0 = wave.mma %x0, %y0, %acc0 kind f32_16x16x16_f16 : vector<4xf16>, vector<4xf16>, vector<4xf32>
         %z1 = wave.mma %x1, %y0, %acc1 kind f32_16x16x16_f16 : vector<4xf16>, vector<4xf16>, vector<4xf32>
 
-    Integer divisors of 0 become 1: beyond a dim's extent reads give 0, and to divide by it would be undefined.
+    Comparisons stand right before the one op that needs them. Integer divisors of 0 become 1: beyond a dim's extent
+    reads give 0, and to divide by it would be undefined.
     It adds no bounds (wave-bounds) and cuts no accesses (wave-split-accesses). Relayouts and reductions of tiles
     must be lowered before.
     """
@@ -45,3 +46,21 @@ class Expand(Pass):
                 expander = Expander(KernelInfo.of(view))
                 expander.note_widths(block)
                 expander.expand_block(block)
+                _compare_late(block)
+
+
+_COMPARISONS = ("arith.cmpi", "arith.cmpf")
+
+
+def _compare_late(block: ir.Block) -> None:
+    """Put comparisons right before the one op that needs them: truth values of many elements at once fill the scalar
+    registers."""
+    for view in reversed(list(block.operations)):
+        op = view.operation
+        for region in op.regions:
+            for inner in region.blocks:
+                _compare_late(inner)
+        if op.name in _COMPARISONS:
+            users = [use.owner.operation for use in op.results[0].uses]
+            if len(users) == 1 and users[0].block == block:
+                op.move_before(users[0])

@@ -176,3 +176,25 @@ module attributes {wave.form = "staged", wave.target = "gfx950"} {
     wave.return
   }
 }
+
+// -----
+
+#two = #wave.layout<[M = 128], reg = [2 : M * 64], lane = [64 : M * 1]>
+
+// Comparisons of many elements do not wait for their selects.
+// CHECK-LABEL: @compares(
+// CHECK: arith.cmpf
+// CHECK-NEXT: arith.select
+// CHECK-NEXT: arith.cmpf
+// CHECK-NEXT: arith.select
+module attributes {wave.form = "staged", wave.target = "gfx942"} {
+  wave.kernel @compares(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.read %a index [at.M] : !wave.memory<[M], f32, global> -> !wave.tile<[M], f32, #two>
+    %y = wave.register 1.0 : !wave.tile<[M], f32, #two>
+    %c = wave.compare gt %x, %y : !wave.tile<[M], f32, #two>
+    %z = wave.select %c, %x, %y : !wave.tile<[M], i1, #two>, !wave.tile<[M], f32, #two>
+    wave.write %z, %a index [at.M] : !wave.tile<[M], f32, #two>, !wave.memory<[M], f32, global>
+    wave.return
+  }
+}

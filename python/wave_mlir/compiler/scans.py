@@ -54,6 +54,7 @@ class Scan:
         self.info = info
         self.digits = digits_along(layout, dim)
         self.add: Callable[[ir.Value, ir.Value], ir.Value]
+        self._made: dict[int, ir.Value] = {}  # masks of lanes that get a value from so many steps before
 
     def run(self, registers: list[ir.Value]) -> list[ir.Value]:
         """The sums up to each element. Raises PassError where lanes divide the dim not by a power of two."""
@@ -90,22 +91,23 @@ class Scan:
                 "choose vector_shapes so that the lanes along the dim are a power of two",
             )
         done: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}
+        zero = constant(totals[0].type, 0)
+        self._made.clear()
         for number, total in enumerate(list(totals)):
             if total not in done:
-                done[total] = self._lane_group(digit, total)
+                done[total] = self._lane_group(digit, total, zero)
             before, whole = done[total]
             sums[number] = self.add(before, sums[number])
             totals[number] = whole
 
-    def _lane_group(self, digit: Digit, total: ir.Value) -> tuple[ir.Value, ir.Value]:
-        """(sum of the lanes before, sum of all lanes of the cluster)."""
-        zero = constant(total.type, 0)
+    def _lane_group(self, digit: Digit, total: ir.Value, zero: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """(sum of the lanes before, sum of all lanes of the cluster, which nobody asks for after the last digit)."""
         before, step = self._shifted(digit, total, 1, zero), 1
         while step < digit.extent:
             before = self.add(before, self._shifted(digit, before, step, zero))
             step *= 2
         whole, step = total, 1
-        while step < digit.extent:
+        while step < digit.extent and digit != self.digits[-1]:
             whole = self.add(whole, exchanged(whole, digit.at * step, self.info.wave_size))
             step *= 2
         return before, whole
@@ -155,8 +157,10 @@ class Scan:
     def _shifted(self, digit: Digit, value: ir.Value, step: int, zero: ir.Value) -> ir.Value:
         """The value of the lane `step` before in the cluster, 0 where there is none."""
         moved = ops.ShuffleOp(ops.ShuffleMode.Up, value, digit.at * step, self.info.wave_size).result
-        place = Expr.symbol("lane") // digit.at % digit.extent
-        return arith.SelectOp(lane_mask(place.ge(step), self.info), moved, zero).result
+        if step not in self._made:
+            place = Expr.symbol("lane") // digit.at % digit.extent
+            self._made[step] = lane_mask(place.ge(step), self.info)
+        return arith.SelectOp(self._made[step], moved, zero).result
 
 
 def entry_of(op: ir.Operation) -> ir.Block:
