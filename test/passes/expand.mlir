@@ -179,7 +179,7 @@ module attributes {wave.form = "staged", wave.target = "gfx950"} {
 
 // -----
 
-#two = #wave.layout<[M = 128], reg = [2 : M * 64], lane = [64 : M * 1]>
+#three = #wave.layout<[M = 192], reg = [3 : M * 64], lane = [64 : M * 1]>
 
 // Comparisons of many elements do not wait for their selects.
 // CHECK-LABEL: @compares(
@@ -188,13 +188,13 @@ module attributes {wave.form = "staged", wave.target = "gfx950"} {
 // CHECK-NEXT: arith.cmpf
 // CHECK-NEXT: arith.select
 module attributes {wave.form = "staged", wave.target = "gfx942"} {
-  wave.kernel @compares(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
-      constraints [#wave.workgroup<M, 128, x>, #wave.hardware<threads_per_wave = 64>] {
-    %x = wave.read %a index [at.M] : !wave.memory<[M], f32, global> -> !wave.tile<[M], f32, #two>
-    %y = wave.register 1.0 : !wave.tile<[M], f32, #two>
-    %c = wave.compare gt %x, %y : !wave.tile<[M], f32, #two>
-    %z = wave.select %c, %x, %y : !wave.tile<[M], i1, #two>, !wave.tile<[M], f32, #two>
-    wave.write %z, %a index [at.M] : !wave.tile<[M], f32, #two>, !wave.memory<[M], f32, global>
+  wave.kernel @compares(%a: !wave.memory<[M], f32, global>) symbols {M = 192}
+      constraints [#wave.workgroup<M, 192, x>, #wave.hardware<threads_per_wave = 64>] {
+    %x = wave.read %a index [at.M] : !wave.memory<[M], f32, global> -> !wave.tile<[M], f32, #three>
+    %y = wave.register 1.0 : !wave.tile<[M], f32, #three>
+    %c = wave.compare gt %x, %y : !wave.tile<[M], f32, #three>
+    %z = wave.select %c, %x, %y : !wave.tile<[M], i1, #three>, !wave.tile<[M], f32, #three>
+    wave.write %z, %a index [at.M] : !wave.tile<[M], f32, #three>, !wave.memory<[M], f32, global>
     wave.return
   }
 }
