@@ -10,6 +10,7 @@ from mutations import Mutation, must_find, run, unverified
 from wave_mlir.compiler import driver, lds_hazards
 from wave_mlir.compiler.diagnostics import CompileError
 from wave_mlir.compiler.lds_hazards import Program
+from wave_mlir.compiler.pass_registry import run_passes
 from wave_mlir.passes import place_barriers, share_shared
 
 KERNEL = """
@@ -61,8 +62,14 @@ TRIPS = VALUES[:512].reshape(4, 128)
 WANT = {IN_TURN: 2 * TRIPS[:, ::-1].sum(0), IN_A_TRIP: TRIPS.sum(0)}
 
 
-def _check(text: str, barriers: int) -> None:
+def _check(text: str, barriers: int, passes: str = "") -> str:
+    """Run a kernel, after some passes; its scheduled form."""
     want = np.concatenate([WANT[text], np.zeros(128, np.float32)])
+    module = driver.parse(text)
+    with module.context:
+        if passes:
+            run_passes(module, passes)
+        text = str(module)
     made = run(text, [VALUES, np.zeros(256, np.float32)], {1: want})
     scheduled = made.ir("scheduled")
     assert re.findall(r"allocate offset (\d+)", scheduled) == ["0", "0"]
@@ -70,6 +77,7 @@ def _check(text: str, barriers: int) -> None:
     c = np.zeros(256, np.float32)
     made.run_isa(VALUES, c, seed=1)
     np.testing.assert_array_equal(c, want)
+    return scheduled
 
 
 def in_turn() -> None:
@@ -80,6 +88,12 @@ def in_turn() -> None:
 def in_a_trip() -> None:
     """One barrier for each buffer's exchange and one for each change of buffers, around the loop too."""
     _check(IN_A_TRIP, 4)
+
+
+def copied() -> None:
+    """Direct copies to a buffer whose bytes another one had: after all reads of that one, and waited for."""
+    made = _check(IN_TURN, 4, "wave-gather-to-shared")
+    assert made.count("wave.gather_to_shared") == 2 == made.count("barrier wait_async")
 
 
 RACE = "no barrier separates|race: "
@@ -105,11 +119,13 @@ MUTATIONS = [
       for n in range(4)),
     pytest.param(in_turn, Mutation("a barrier dropped", place_barriers, "stab", _dropping(1), RACE), id="in-turn"),
     pytest.param(in_a_trip, HAZARDS, id="by-buffer"),
+    pytest.param(copied, Mutation("no barrier waits", place_barriers._Placer, "_wait", lambda *_: None,
+                                  "still be in flight|async: "), id="copies"),
     pytest.param(in_a_trip, Mutation("way round", Program, "_around", lambda *_: iter(()), RACE), id="way-round"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("check", [in_turn, in_a_trip])
+@pytest.mark.parametrize("check", [in_turn, in_a_trip, copied])
 def test_right(check) -> None:
     check()
 
