@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from mlir import ir
 from wave_mlir.compiler.diagnostics import PassError
-from wave_mlir.compiler.directives import PLANS, LoopPlan, loaded
+from wave_mlir.compiler.directives import PLANS, LoopPlan, Nodes, loaded
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import REST
 from wave_mlir.compiler.loop_problem import CannotSchedule, LoopProblem
 from wave_mlir.compiler.loop_schedule import annotate, check_room, loops, spare_lds
+from wave_mlir.compiler.loop_slots import Schedule as LoopSchedule
 from wave_mlir.compiler.manual_groups import stagger_of
 from wave_mlir.compiler.manual_schedule import place_of, schedule_by_hand, tags_of
 from wave_mlir.compiler.pass_options import at_least
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, option, register_pass
 from wave_mlir.compiler.tile_ir import kernels
+from wave_mlir.compiler.unrolling import Unrolled, of_iterations
+from wave_mlir.passes.pipeline_loops import pipeline_loop, rotating
+from wave_mlir.scheduling import Schedule, Slot
 
 
 @register_pass("wave-apply-schedule", requires="lane", establishes="lane")
@@ -74,14 +79,52 @@ class ApplySchedule(Pass):
             have = ", ".join(sorted({t for c in candidates for t in tags_of(c.location)})) or "none"
             text = f"no innermost loop has the tag '{plan.loop}'; the tags of loops are: {have}"
             raise PassError(place_of(plan.at), text)
+        apart = of_iterations(plan)
         for op in found:
-            try:
-                loop = LoopProblem(info, op, spare_lds(info))
-            except CannotSchedule as error:
-                text = f"the loop '{plan.loop}' cannot be scheduled: {error}; take it out of the schedule"
-                raise PassError(error.op, text).note(place_of(plan.at), "the schedule") from None
+            loop, said = self._problem(info, plan, op), plan
+            if apart is not None:
+                unrolled = self._unrolled(loop, plan, apart)
+                if unrolled is None:
+                    continue  # fewer tiles than the body would have
+                loop, said = self._problem(info, plan, unrolled), replace(plan, unroll=1)
             stagger = stagger_of(info, plan)
-            annotate(loop, schedule_by_hand(loop, plan, self._copies(loop)), stagger=stagger)
+            copies = self._copies(loop) if apart is None else {}
+            annotate(loop, schedule_by_hand(loop, said, copies), stagger=stagger)
+
+    def _problem(self, info: KernelInfo, plan: LoopPlan, op: ir.Operation) -> LoopProblem:
+        try:
+            return LoopProblem(info, op, spare_lds(info))
+        except CannotSchedule as error:
+            text = f"the loop '{plan.loop}' cannot be scheduled: {error}; take it out of the schedule"
+            raise PassError(error.op, text).note(place_of(plan.at), "the schedule") from None
+
+    def _unrolled(self, loop: LoopProblem, plan: LoopPlan, apart: Nodes) -> ir.Operation | None:
+        """The loop with as many tiles a trip as the plan says, each with LDS buffers of its own where these are copied;
+        None where it has fewer tiles."""
+        if plan.unroll < 2:
+            raise PassError(
+                place_of(apart.at),
+                f"{apart.name} of one trip: the loop '{plan.loop}' is not unrolled; call unroll(loop, n) for it",
+            )
+        copies = self._copies(loop)
+        if copies and self.copies != plan.unroll:
+            text = f"the trips of '{plan.loop}' are told apart: give its LDS buffers {plan.unroll} copies, or one"
+            raise PassError(place_of(plan.at), text)
+        slots = {name: Slot(0, order, 0) for order, (name, _) in enumerate(loop.body)}
+        annotate(loop, Schedule(loop.name, "unrolled", 1, slots, copies, plan.unroll))
+        loop.loop.attributes[REST] = ir.UnitAttr.get()  # what is left then is not scheduled
+        schedule = LoopSchedule.of(loop.loop)
+        makers: list[Unrolled] = []
+
+        def make(*arguments: Any) -> Unrolled:
+            makers.append(Unrolled(*arguments))
+            return makers[0]
+
+        pipeline_loop(loop.info, schedule, rotating([schedule]), make=make)
+        made = makers[0].made
+        if made is not None:
+            del made.attributes[REST]
+        return made
 
     def _copies(self, loop: LoopProblem) -> dict[str, int]:
         if self.copies < 2:

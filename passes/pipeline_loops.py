@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mlir import ir
@@ -13,7 +14,7 @@ from wave_mlir.compiler.loop_slots import COPIES, FIRST, PIPELINE, SLOT, STEADY_
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, PassError, option, register_pass
 from wave_mlir.compiler.tile_ir import ancestors, bound_names, bound_values, kernels, walk
 from wave_mlir.compiler.uniform import UNIFORM
-from wave_mlir.dialect import Expr
+from wave_mlir.dialect import Expr, Facts
 
 
 @register_pass("wave-pipeline-loops", requires="lane", establishes="lane")
@@ -67,9 +68,9 @@ class PipelineLoops(Pass):
             block = kernel.operation.regions[0].blocks[0]
             loops = [op for op in walk(block) if op.name == "wave.iterate" and PIPELINE in op.attributes]
             schedules = [Schedule.of(loop) for loop in loops]
-            buffers = _rotating(schedules)
+            buffers = rotating(schedules)
             for schedule in schedules:
-                _pipeline(info, schedule, {v: buffers[v] for v in schedule.copies}, self._last(info, schedule))
+                pipeline_loop(info, schedule, {v: buffers[v] for v in schedule.copies}, self._last(info, schedule))
 
     def _last(self, info: KernelInfo, schedule: Schedule) -> Last | None:
         """The last tile of a loop that is to have no epilogue and needs none; a warning where it needs one."""
@@ -86,7 +87,7 @@ class PipelineLoops(Pass):
         return Last((trips - 1).simplify(info.facts_for(bound_names(loop))), symbols)
 
 
-def _rotating(schedules: list[Schedule]) -> dict[ir.Value, list[ir.Value]]:
+def rotating(schedules: list[Schedule]) -> dict[ir.Value, list[ir.Value]]:
     """The copies of each buffer that tiles take turns with; the first is the buffer itself."""
     users: dict[ir.Value, list[Schedule]] = {}
     for schedule in schedules:
@@ -115,15 +116,20 @@ def _copies(buffer: ir.Value, schedules: list[Schedule]) -> list[ir.Value]:
     return made
 
 
-def _pipeline(
-    info: KernelInfo, schedule: Schedule, buffers: dict[ir.Value, list[ir.Value]], last: Last | None
+def pipeline_loop(
+    info: KernelInfo,
+    schedule: Schedule,
+    buffers: dict[ir.Value, list[ir.Value]],
+    last: Last | None = None,
+    make: Callable[[Schedule, dict[ir.Value, list[ir.Value]], Facts, Last | None], Pipeline] = Pipeline,
 ) -> None:
+    """Rearrange one loop: `make` gives what builds its parts, for tiles up to `last` without an epilogue."""
     loop, unroll = schedule.loop, schedule.unroll
     start = schedule.stages - 1 if last is None else 0  # tiles that an epilogue runs
     facts = info.facts_for(bound_names(loop))
     all_trips = info.resolve(Expr(loop.attributes["trips"]), bound_names(loop))
     trips = Expr.max((all_trips - start) // unroll, Expr.constant(0)).simplify(facts)
-    pipeline = Pipeline(schedule, buffers, facts, last)
+    pipeline = make(schedule, buffers, facts, last)
     known = trips.constant_value
     if known == 0:
         _leave(loop)

@@ -280,7 +280,6 @@ IN_PYTHON: list[tuple[Callable[[Ops], object], str]] = [
     (lambda ops: tkw.insert_cond_barrier_before(None, ops.loop), "insert_cond_barrier_before: None is no integer"),
     (lambda ops: tkw.insert_cond_barrier_after("x", ops.loop), "insert_cond_barrier_after: 'x' is no integer"),
     (lambda ops: tkw.insert_cond_barrier_after(M < 3, 3), "insert_cond_barrier_after takes a loop"),
-    (lambda ops: tkw.get_node_by_tag_and_iteration("mma", 0), "get_node_by_tag_and_iteration is not in this version"),
     (lambda ops: tkw.get_node_by_tag_and_type("mma", int), "a type of ops is one of Read, Write, MMA"),
     (lambda ops: tkw.partition_by_address_space(ops.mma, 3), "the space is GLOBAL_ADDRESS_SPACE or SHARED"),
     (lambda ops: tkw.partition_by_dim(ops.mma, K, 0), "num_partitions is a whole number from 1 on, not 0"),

@@ -149,6 +149,18 @@ def test_priorities() -> None:
     simulated(case, made)
 
 
+def test_text(tmp_path: Path) -> None:
+    """What is written is read back as the same; without one of its barriers it is refused."""
+    text, path = gemm_cases.gemm_text(CASES[0]), tmp_path / "schedule"
+    options = PipelineOptions(schedule="ping-pong", schedule_dump=str(path))
+    first = driver.compile_module(text, options=options, until="scheduled", keep=["scheduled"])
+    given = PipelineOptions(schedule_file=str(path))
+    assert driver.compile_module(text, options=given, until="scheduled").ir("scheduled") == first.ir("scheduled")
+    path.write_text("".join(line for line in path.open() if "added.barrier.1" not in line))
+    with pytest.raises(CompileError, match="it takes two barriers between, and there is one"):
+        driver.compile_module(text, options=given, until="scheduled")
+
+
 @pytest.mark.parametrize(("k", "most", "barriers"), [(32, 1.46, 2), pytest.param(64, 1.51, 8, marks=pytest.mark.slow)])
 def test_quality(k: int, most: float, barriers: int) -> None:
     """256x256 with two copies of a tile and with one: instructions an MFMA, nothing spilled, moved or computed between,

@@ -69,7 +69,7 @@ class Interleaved:
 
 KINDS = ("SchedulingBarrier", "SetWavePrio", "WorkgroupBarrier", "SharedMemoryBarrier", "MemoryCounterWait")
 """Ops that a schedule may add."""
-_STEPS: dict[str, tuple[type, ...]] = {"tag": (str,), "space": (str, bool), "dim": (str, int, int)}
+_STEPS: dict[str, tuple[type, ...]] = {"tag": (str,), "space": (str, bool), "dim": (str, int, int), "iteration": (int,)}
 """What follows the name of a step; types may be any number of names."""
 
 Item = Nodes | Inserted | Interleaved

@@ -143,6 +143,8 @@ class Part:
         if plan.op.name == "wave.workgroup_barrier" and self.steady and self.schedule.stagger is not None:
             return ir.Operation.create("wave.shared_memory_barrier", [], [], {})
         new = plan.op.clone().operation
+        if plan.moved:
+            new.location = plan.location
         if plan.alone:
             del new.attributes[STEADY_ALONE]
         return new

@@ -39,7 +39,7 @@ class Plan:
     placed: whether it has a slot of its own. alone: whether it is in the steady loop alone. again: whether each
     user gets its own. operands: by number, without those that are the same for all tiles. inner: the same for each
     op in its regions, without what comes from inside. counted: symbols that are the trip counter, where that is no
-    operand otherwise.
+    operand otherwise. moved: `location` is another one than the op has.
     """
 
     op: ir.Operation
@@ -52,6 +52,7 @@ class Plan:
     operands: list[tuple[int, Source]] = field(default_factory=list)
     inner: list[list[tuple[int, Source]]] = field(default_factory=list)
     counted: list[str] = field(default_factory=list)
+    moved: bool = False
 
 
 class Plans:

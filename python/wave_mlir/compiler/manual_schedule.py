@@ -19,6 +19,7 @@ from .diagnostics import PassError
 from .loop_costs import is_free
 from .loop_problem import LoopProblem
 from .loop_slots import FIRST
+from .unrolling import iteration_of
 
 _TYPES = {
     "lds_read": "Read",
@@ -113,6 +114,8 @@ class _ByHand:
                 found = [n for n in found if self._type(n) in step[1:]]
             elif step[0] == "space":
                 found = [n for n in found if (self._space(n) == step[1]) == step[2]]
+            elif step[0] == "iteration":
+                found = [n for n in found if iteration_of(self.loop.ops[n].location) == step[1]]
             elif found:
                 found = self._part(nodes, found, str(step[1]), int(step[2]), int(step[3]))
         if not found:

@@ -213,11 +213,11 @@ def get_node_by_tag_and_type(tag: str, node_type: type | Sequence[type]) -> Node
 
 
 def get_node_by_tag_and_iteration(tag: str, iteration: int) -> Nodes:
-    """The ops of one trip of an unrolled loop: an error, as the trips of an unrolled body have one order here."""
-    raise source.error(
-        "get_node_by_tag_and_iteration is not in this version: the trips of an unrolled loop have one order; select "
-        "with get_node_by_tag"
-    )
+    """Those for one tile of the trips of a loop that `unroll` is called for, from 0 on."""
+    if isinstance(iteration, bool) or not isinstance(iteration, int) or iteration < 0:
+        text = f"get_node_by_tag_and_iteration: the iteration is a whole number from 0 on, not {iteration!r}"
+        raise source.error(text)
+    return get_node_by_tag(tag).then(source.position(), "iteration", iteration)
 
 
 def _type_names(node_type: type | Sequence[type], what: str) -> list[str]:
