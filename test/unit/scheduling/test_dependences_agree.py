@@ -10,7 +10,7 @@ from mlir import ir
 from wave_mlir.compiler import driver
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.loop_problem import LoopProblem
-from wave_mlir.compiler.loop_schedule import SOLVERS, annotate, loops, solve
+from wave_mlir.compiler.loop_schedule import SOLVERS, STAGGERED, annotate, loops, solve
 from wave_mlir.compiler.loop_slots import PIPELINE, SLOT, Schedule
 from wave_mlir.compiler.pass_registry import run_passes
 from wave_mlir.compiler.tile_ir import body_of, kernels
@@ -81,7 +81,7 @@ def test_same_dependences(name: str) -> None:
         assert found == wanted
 
 
-@pytest.mark.parametrize("strategy", SOLVERS)
+@pytest.mark.parametrize("strategy", [s for s in SOLVERS if s != STAGGERED])  # which is for 8 waves
 @pytest.mark.parametrize("name", list(CASES)[:10])
 def test_the_compiler_takes_its_own_schedules(name: str, strategy: str) -> None:
     for loop in loop_of(CASES[name]):
