@@ -20,7 +20,10 @@ def test_a_script(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.split() == ["gemm", "attention"]
 
 
-@pytest.mark.parametrize("module", ["gqa_vanilla_attention", "moe", "reordered_gemm", "conv", "attention_common"])
+MODULES = ["gqa_vanilla_attention", "moe", "reordered_gemm", "conv", "attention_common", "evoformer"]
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_modules(module: str) -> None:
     found = importlib.import_module(f"wave_lang.kernel.wave.templates.{module}")
     names = [n for n in found.__all__ if hasattr(kernels, n) and n != "get_gemm_kernel"]

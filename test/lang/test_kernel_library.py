@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -228,6 +230,51 @@ def test_attention_of_grouped_heads(fp8: bool) -> None:
         assert error.max() < 1e-3
 
 
+def in_base_2(logits, v) -> torch.Tensor:
+    """Weights are powers of 2 of logits."""
+    return (torch.softmax(logits.double() * math.log(2), -1) @ v.double()).float()
+
+
+def test_attention_with_slopes() -> None:
+    q, k, v = normal(2, 70, 64), normal(2, 100, 64, seed=1), normal(2, 48, 100, seed=2)
+    slopes, out = torch.tensor([0.05, 0.2]), torch.full((2, 70, 48), torch.nan)
+    shape = AttentionShape(2, 2, 64, 48, query_seq_len=70, kv_seq_len=100)
+    run(kernels.get_alibi_attention_kernel(shape, SMALL, False), q, k, v, slopes, out)
+    behind = (torch.arange(100) - torch.arange(70)[:, None]).clamp(max=0)
+    logits = q.double() @ k.double().transpose(1, 2) + slopes[:, None, None] * behind
+    torch.testing.assert_close(out, in_base_2(logits, v.transpose(1, 2)), rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("dynamic", [False, pytest.param(True, marks=SLOW)], ids=["static", "dynamic"])
+def test_attention_with_a_table_of_distances(dynamic: bool) -> None:
+    """Distances of which the table has some, and its last entry for all others."""
+    q, k, v = normal(2, 70, 64), normal(2, 100, 64, seed=1), normal(2, 48, 100, seed=2)
+    table, out = normal(17, seed=3).float(), torch.full((2, 70, 48), torch.nan)
+    shape = AttentionShape(2, 2, 64, 48, query_seq_len=70, kv_seq_len=100)
+    run(kernels.get_t5_rpe_attention_kernel(shape, PAIRS["32"], dynamic, 16), q, k, v, table, out)
+    ahead = torch.arange(70)[:, None] - torch.arange(100)
+    terms = table[torch.where((ahead >= 0) & (ahead < 16), ahead, 16)]
+    logits = q.double() @ k.double().transpose(1, 2) + terms
+    torch.testing.assert_close(out, in_base_2(logits, v.transpose(1, 2)), rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("tiles", [(64, 32), pytest.param((16, 16), marks=SLOW)], ids=str)
+def test_attention_with_a_mask_and_biases_of_pairs(tiles: tuple[int, int]) -> None:
+    """bf16: the result is rounded to 8 bits, and so are the weights."""
+    batch, n, m, h, k1, k2 = 2, 2, 70, 2, 32, 100
+    q, k, v = (normal(*s).bfloat16() for s in ((batch, n, m, h, k1), (batch, n, k2, h, k1), (batch, n, 32, h, k2)))
+    mask, bias = normal(batch, n, k2).bfloat16(), normal(batch, h, m, k2).bfloat16()
+    out = torch.full((batch, n, m, h, 32), torch.nan, dtype=torch.bfloat16)
+    kind = TALL if tiles[0] == 64 else SMALL
+    sizes = ((batch, 1), (n, 1), (k2, 64), (h, 1), (k1, 32), (m, tiles[0]), (32, tiles[1]))
+    run(kernels.get_evoformer_kernel(*sizes, kind, tkl.bf16), q, k, v, mask, bias, out)
+    logits = q.double().transpose(2, 3) @ k.double().permute(0, 1, 3, 4, 2)
+    logits = logits + mask.double()[:, :, None, None] + bias.double()[:, None]
+    values = v.double().permute(0, 1, 3, 4, 2)
+    error = (out.float().transpose(2, 3) - in_base_2(logits, values)).abs()
+    assert (error <= 2**-8 * in_base_2(logits, values.abs()) * 2).all()
+
+
 # --- mistakes ---
 
 SHAPE = AttentionShape(4, 3, 64, 64, query_seq_len=64, kv_seq_len=64)
@@ -251,6 +298,14 @@ MISTAKES = {
         lambda: kernels.get_scaled_gemm_kernel((1, 1, 48), ScaledMMAType["F32_16x16x128_F8F6F4"]),
         "K is 48; it is a multiple of 32",
     ),
+    "context": (
+        lambda: kernels.get_t5_rpe_attention_kernel(SHAPE, SMALL, False, 0),
+        "max_rpe_context_length is 0; it takes a positive",
+    ),
+    "tiles": (
+        lambda: kernels.get_evoformer_kernel((1, 0), *[(1, 1)] * 6, SMALL, tkl.bf16),  # type: ignore[arg-type]
+        "get_evoformer_kernel: B, tile is 0",
+    ),
     "silu": (lambda: kernels.get_silu_and_mul_kernel(1, 1, tkl.i32), "datatype is i32; it takes floats"),
     "layout": (
         lambda: kernels.get_igemm_conv2d("chwn", 1, 1, 1, 1, 1, 1, 1, 1, tkl.f16, tkl.f32),
@@ -268,7 +323,7 @@ MISTAKES = {
         lambda: kernels.get_vanilla_attention_kernel(SHAPE, PAIRS["16"], False, sliding_window_size=3),
         "sliding_window_size is 3; it needs is_causal=True",
     ),
-    "pair": (lambda: kernels.get_vanilla_attention_kernel(SHAPE, SMALL, False), "give two kinds of MMA"),  # type: ignore[arg-type]
+    "pair": (lambda: kernels.get_vanilla_attention_kernel(SHAPE, [SMALL], False), "give two kinds of MMA"),  # type: ignore[arg-type]
     "missing": (
         lambda: kernels.get_bshd_attention_kernel(AttentionShape(1, 1, 64, 64, kv_seq_len=1), PAIRS["16"], False),
         "get_bshd_attention_kernel: shape: query_seq_len is None",

@@ -38,8 +38,10 @@ MODULES: dict[str, tuple[str, ...]] = {
     f"{_WAVE}.scheduling.schedule": ("wave_mlir.wave.scheduling",),
     f"{_WAVE}.scheduling.schedule_enums": ("wave_mlir.wave.scheduling",),
     f"{_WAVE}.templates": ("wave_mlir.kernels",),
+    f"{_WAVE}.templates.alibi_attention": ("wave_mlir.kernels.biased_attention",),
     f"{_WAVE}.templates.attention_common": ("wave_mlir.kernels.attention_shape",),
     f"{_WAVE}.templates.conv": ("wave_mlir.kernels.convolution",),
+    f"{_WAVE}.templates.evoformer": ("wave_mlir.kernels.biased_attention",),
     f"{_WAVE}.templates.gemm": (
         "wave_mlir.kernels.gemm",
         "wave_mlir.kernels.persistent_gemm",
@@ -48,6 +50,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     f"{_WAVE}.templates.gqa_vanilla_attention": ("wave_mlir.kernels.attention",),
     f"{_WAVE}.templates.moe": ("wave_mlir.kernels.moe",),
     f"{_WAVE}.templates.reordered_gemm": ("wave_mlir.kernels.reordered_gemm",),
+    f"{_WAVE}.templates.t5_rpe_attention": ("wave_mlir.kernels.biased_attention",),
     f"{_WAVE}.templates.vanilla_attention": ("wave_mlir.kernels.attention",),
     f"{_WAVE}.utils": (),
     f"{_WAVE}.wave_schedule": ("wave_mlir.wave.manual",),

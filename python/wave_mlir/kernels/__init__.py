@@ -18,6 +18,7 @@ from .attention import (
     get_vanilla_attention_kernel,
 )
 from .attention_shape import AttentionShape
+from .biased_attention import get_alibi_attention_kernel, get_evoformer_kernel, get_t5_rpe_attention_kernel
 from .convolution import get_igemm_conv2d
 from .gemm import get_gemm_kernel, get_gemm_kernel_transpose_a_b, get_splitk_gemm_kernel
 from .moe import get_silu_and_mul_kernel
@@ -27,8 +28,10 @@ from .scaled_gemm import get_scaled_gemm_kernel
 
 __all__ = [
     "AttentionShape",
+    "get_alibi_attention_kernel",
     "get_bhsd_attention_kernel",
     "get_bshd_attention_kernel",
+    "get_evoformer_kernel",
     "get_gemm_kernel",
     "get_gemm_kernel_transpose_a_b",
     "get_gqa_bshd_attention_kernel",
@@ -38,5 +41,6 @@ __all__ = [
     "get_scaled_gemm_kernel",
     "get_silu_and_mul_kernel",
     "get_splitk_gemm_kernel",
+    "get_t5_rpe_attention_kernel",
     "get_vanilla_attention_kernel",
 ]

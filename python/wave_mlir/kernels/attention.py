@@ -50,13 +50,13 @@ def get_vanilla_attention_kernel(
     1 / sqrt(head_size). Gives the kernel, its symbols and the dynamic ones. Raises ValueError.
     """
     what = "get_vanilla_attention_kernel"
-    sizes = _sizes(what, shape, {B: shape.num_query_heads})
+    sizes = sizes_of(what, shape, {B: shape.num_query_heads})
     v = (B, N, K2) if is_v_transposed else (B, K2, N)
     memories = Memories((B, M, K1), (B, K2, K1), v, (B, M, N))
     window = _window(what, sliding_window_size, is_causal)
     by = _scale(shape) if scale is None else scale
-    program = Program(memories, _pair(what, mfma_variants), tkl.f16, tkl.f32, by, causal=is_causal, window=window)
-    return _made(program, sizes, (M, N, B, K2) if dynamic_dims else ())
+    program = Program(memories, pair(what, mfma_variants), tkl.f16, tkl.f32, by, causal=is_causal, window=window)
+    return made(program, sizes, (M, N, B, K2) if dynamic_dims else ())
 
 
 def get_bshd_attention_kernel(
@@ -102,12 +102,12 @@ def _with_heads(
     masked: bool,
     waves: int,
 ) -> tuple[tkw.WaveKernel, Subs, list[sympy.Symbol]]:
-    sizes = _sizes(what, shape, {B: shape.batch_size or 1, H: shape.num_query_heads})
+    sizes = sizes_of(what, shape, {B: shape.batch_size or 1, H: shape.num_query_heads})
     positive(what, {"num_waves": waves})
     program = Program(
-        memories, _pair(what, mma), tkl.f16, tkl.f32, _scale(shape), causal=causal, masked=masked, waves=waves
+        memories, pair(what, mma), tkl.f16, tkl.f32, _scale(shape), causal=causal, masked=masked, waves=waves
     )
-    return _made(program, sizes, (M, N, B, K2) if dynamic else ())
+    return made(program, sizes, (M, N, B, K2) if dynamic else ())
 
 
 def get_gqa_bshd_attention_kernel(
@@ -131,21 +131,21 @@ def get_gqa_bshd_attention_kernel(
     """
     what = "get_gqa_bshd_attention_kernel"
     heads, shared = shape.num_query_heads, shape.num_kv_heads
-    sizes = _sizes(what, shape, {B: shape.num_seqs or shape.batch_size or 1, H: heads, H_KV: shared})
+    sizes = sizes_of(what, shape, {B: shape.num_seqs or shape.batch_size or 1, H: heads, H_KV: shared})
     if heads % shared:
         raise ValueError(f"{what}: {heads} query heads cannot share {shared} heads of keys evenly")
     by = _scale(shape) if layer_scaling is None else layer_scaling
     program = Program(
-        _GROUPED, _pair(what, mfma_variant), dtype_of(input_dtype), dtype_of(output_dtype),
+        _GROUPED, pair(what, mfma_variant), dtype_of(input_dtype), dtype_of(output_dtype),
         by * q_scale * k_scale if use_fp8 else by,
         ratio=heads // shared, causal=is_causal, window=_window(what, sliding_window_size, is_causal),
         operand=tkl.f8e4m3fnuz if use_fp8 else None, shift=_F8_SHIFT if use_fp8 else 0,
         out_scale=v_scale if use_fp8 else 1.0,
     )  # fmt: skip
-    return _made(program, sizes, ())
+    return made(program, sizes, ())
 
 
-def _sizes(what: str, shape: AttentionShape, heads: dict[sympy.Symbol, int]) -> dict[sympy.Symbol, int]:
+def sizes_of(what: str, shape: AttentionShape, heads: dict[sympy.Symbol, int]) -> dict[sympy.Symbol, int]:
     """Values of all dims. ValueError for one that is missing."""
     given = {
         "query_seq_len": shape.query_seq_len,
@@ -161,7 +161,10 @@ def _scale(shape: AttentionShape) -> float:
     return 1.0 / math.sqrt(shape.head_size)
 
 
-def _pair(what: str, variants: Sequence[MMAType]) -> tuple[MMAType, MMAType]:
+def pair(what: str, variants: MMAType | Sequence[MMAType]) -> tuple[MMAType, MMAType]:
+    """Kinds of the two products; one for both is taken too. Raises ValueError."""
+    if isinstance(variants, MMAType):  # pyright: ignore[reportArgumentType]
+        return variants, variants
     if not isinstance(variants, (list, tuple)) or len(variants) != 2:
         raise ValueError(f"{what}: give two kinds of MMA, of Q by K and of the weights by V; {variants!r} was given")
     return variants[0], variants[1]
@@ -176,9 +179,13 @@ def _window(what: str, size: int, causal: bool) -> int:
     return size
 
 
-def _made(
-    program: Program, sizes: dict[sympy.Symbol, int], dynamic: Sequence[sympy.Symbol]
+def made(
+    program: Program,
+    sizes: dict[sympy.Symbol, int],
+    dynamic: Sequence[sympy.Symbol],
+    kernel: tkw.WaveKernel | None = None,
 ) -> tuple[tkw.WaveKernel, Subs, list[sympy.Symbol]]:
+    """The kernel of a program, or the one given, its symbols and those of `dynamic`."""
     late = [s for s in dynamic if s in sizes]
     known = {s: n for s, n in sizes.items() if s not in late}
-    return kernel_of(program), program.blocks(known.get(N)) | known, late
+    return kernel or kernel_of(program), program.blocks(known.get(N)) | known, late

@@ -13,6 +13,7 @@ one query, and its exponentials are what the second product takes.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import sympy
@@ -21,14 +22,14 @@ import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
 from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE, SHARED_ADDRESS_SPACE, WORKGROUP_0
 from wave_mlir.wave.constraints import MMAType
-from wave_mlir.wave.values import Value
+from wave_mlir.wave.values import MemoryValue, Value
 
 from .common import Subs
 
-# B sequences (or heads of all sequences) of H query heads and H_KV heads of keys; M queries, K2 keys; K1, N: sizes of a
-# head in Q and K, and in V.
+# B sequences (or heads of all sequences), BN parts of each, of H query heads and H_KV heads of keys; M queries, K2
+# keys; K1, N: sizes of a head in Q and K, and in V.
 B, H, H_KV, M, N, K1, K2 = tkl.sym.B, tkl.sym.H, tkl.sym.H_KV, tkl.sym.M, tkl.sym.N, tkl.sym.K1, tkl.sym.K2
-BLOCK_B, BLOCK_H = tkl.sym.BLOCK_B, tkl.sym.BLOCK_H
+BN, BLOCK_B, BLOCK_BN, BLOCK_H = tkl.sym.BN, tkl.sym.BLOCK_B, tkl.sym.BLOCK_BN, tkl.sym.BLOCK_H
 BLOCK_M, BLOCK_N, BLOCK_K2 = tkl.sym.BLOCK_M, tkl.sym.BLOCK_N, tkl.sym.BLOCK_K2
 SPACE = tkl.sym.ADDRESS_SPACE
 
@@ -38,6 +39,11 @@ KEYS = 64
 """Keys of a trip."""
 WIDEST = 128
 """Elements of a head of V that a workgroup has at most: one lane's share of its outputs is in registers."""
+
+BASE_2 = math.log(2)
+"""The scale with which weights are powers of 2 of the products themselves."""
+
+_BLOCKS = {B: BLOCK_B, BN: BLOCK_BN, H: BLOCK_H}
 
 Dims = tuple[sympy.Symbol, ...]
 
@@ -53,8 +59,8 @@ class Memories:
 
     @property
     def lead(self) -> Dims:
-        """Dims of tiles before their last two: B, and H where Q has it."""
-        return (B, H) if H in self.q else (B,)
+        """Dims of tiles before their last two: B, and BN and H where Q has them."""
+        return tuple(d for d in _BLOCKS if d in self.q)
 
 
 @dataclass(frozen=True)
@@ -89,37 +95,43 @@ class Program:
     def blocks(self, v_size: int | None) -> Subs:
         """Values of tile sizes. v_size: N, where it is known."""
         columns = min(WIDEST, -(-v_size // self.rows) * self.rows) if v_size else 2 * ROWS
-        sizes: Subs = {BLOCK_B: 1, BLOCK_M: ROWS * self.waves, BLOCK_N: columns, BLOCK_K2: KEYS}
-        return sizes | ({BLOCK_H: 1} if H in self.memories.q else {}) | {SPACE: SHARED_ADDRESS_SPACE}
+        sizes: Subs = {BLOCK_M: ROWS * self.waves, BLOCK_N: columns, BLOCK_K2: KEYS, SPACE: SHARED_ADDRESS_SPACE}
+        return sizes | {_BLOCKS[d]: 1 for d in self.memories.lead}
 
 
 def kernel_of(program: Program) -> tkw.WaveKernel:
     """The kernel base_attention(q, k, v, [mask,] out)."""
-    dims, dtype = program.memories, program.dtype
-    q_kind = tkl.Memory[*dims.q, GLOBAL_ADDRESS_SPACE, dtype]
-    k_kind, v_kind = tkl.Memory[*dims.k, SPACE, dtype], tkl.Memory[*dims.v, SPACE, dtype]
-    out_kind = tkl.Memory[*dims.out, GLOBAL_ADDRESS_SPACE, program.result]
-    constraints = _constraints(program)
+    q_kind, k_kind, v_kind, out_kind = kinds(program)
+    constraints = constraints_of(program)
 
     @tkw.wave(constraints, compat=True)
     def base_attention(q: q_kind, k: k_kind, v: v_kind, c: out_kind):
-        _body(program, q, k, v, None, c)
+        body(program, q, k, v, c)
 
     @tkw.wave(constraints, compat=True)
     def base_attention_custom_mask(
         q: q_kind, k: k_kind, v: v_kind, custom_mask: tkl.Memory[B, M, GLOBAL_ADDRESS_SPACE, tkl.i8], c: out_kind
     ):
-        _body(program, q, k, v, custom_mask, c)
+        body(program, q, k, v, c, mask=custom_mask)
 
     return base_attention_custom_mask if program.masked else base_attention
 
 
-def _constraints(program: Program) -> list[tkw.Constraint]:
+def kinds(program: Program) -> tuple[tkl.MemoryType, tkl.MemoryType, tkl.MemoryType, tkl.MemoryType]:
+    """Types of the arguments Q, K, V and the output."""
+    dims, dtype = program.memories, program.dtype
+    k_kind, v_kind = tkl.Memory[*dims.k, SPACE, dtype], tkl.Memory[*dims.v, SPACE, dtype]
+    q_kind = tkl.Memory[*dims.q, GLOBAL_ADDRESS_SPACE, dtype]
+    return q_kind, k_kind, v_kind, tkl.Memory[*dims.out, GLOBAL_ADDRESS_SPACE, program.result]
+
+
+def constraints_of(program: Program) -> list[tkw.Constraint]:
+    """A workgroup has BLOCK_M queries, divided among its waves."""
     lead = program.memories.lead
     found: list[tkw.Constraint] = [
         tkw.WorkgroupConstraint(M, BLOCK_M, 0),
         tkw.WorkgroupConstraint(N, BLOCK_N, 1),
-        *(tkw.WorkgroupConstraint(d, b, 2 + n) for n, (d, b) in enumerate(zip(lead, (BLOCK_B, BLOCK_H), strict=False))),
+        *(tkw.WorkgroupConstraint(d, _BLOCKS[d], 2 + n) for n, d in enumerate(lead)),
         _keys(program),
         tkw.WaveConstraint(M, BLOCK_M / program.waves),
     ]
@@ -145,8 +157,18 @@ def _read_map(memory: Dims, tile: Dims, ratio: int) -> tkw.IndexMapping | None:
     return tkw.IndexMapping(len(tile), inputs={d: at[H] // ratio if d == H_KV else at[d] for d in memory}, outputs=at)
 
 
-def _body(program: Program, q, k, v, mask, out) -> None:
-    """The program, in a kernel that is being traced."""
+def body(
+    program: Program,
+    q: MemoryValue,
+    k: MemoryValue,
+    v: MemoryValue,
+    out: MemoryValue,
+    *,
+    mask: MemoryValue | None = None,
+    bias: Callable[[Value], Value] | None = None,
+) -> None:
+    """The program, in a kernel that is being traced. mask: see `Program.masked`. bias: from logits [*lead, M, K2], as
+    powers of 2, to others."""
     dims, lead, ratio = program.memories, program.memories.lead, program.ratio
     operand = program.operand or program.dtype
     q_map = _read_map(dims.q, (*lead, M, K1), ratio)
@@ -161,8 +183,10 @@ def _body(program: Program, q, k, v, mask, out) -> None:
         q_tile = tkw.cast(tkw.read(q, mapping=q_map), operand)
         k_tile = tkw.cast(tkw.read(k, mapping=k_map), operand)
         logits = tkw.mma(k_tile, q_tile, tkl.Register[*lead, K2, M, tkl.f32](0.0))
-        logits = tkw.permute(logits, target_shape=[*lead, M, K2]) * (program.scale * math.log2(math.e))
-        logits = _visible(program, logits)
+        logits = tkw.permute(logits, target_shape=[*lead, M, K2])
+        if program.scale != BASE_2:
+            logits = logits * (program.scale * math.log2(math.e))
+        logits = _visible(program, bias(logits) if bias else logits)
         new_max = tkw.max(logits, old_max, dim=K2)
         # A query that has seen no key yet has -inf: subtract 0 instead, for -inf - -inf is no number.
         base = tkw.select(new_max > float("-inf"), new_max, tkl.Register[*lead, M, tkl.f32](0.0))
