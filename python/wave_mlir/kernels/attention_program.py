@@ -21,6 +21,7 @@ import sympy
 import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
 from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE, SHARED_ADDRESS_SPACE, WORKGROUP_0
+from wave_mlir.lang.types import MemoryType
 from wave_mlir.wave.constraints import MMAType
 from wave_mlir.wave.values import MemoryValue, Value
 
@@ -117,7 +118,7 @@ def kernel_of(program: Program) -> tkw.WaveKernel:
     return base_attention_custom_mask if program.masked else base_attention
 
 
-def kinds(program: Program) -> tuple[tkl.MemoryType, tkl.MemoryType, tkl.MemoryType, tkl.MemoryType]:
+def kinds(program: Program) -> tuple[MemoryType, MemoryType, MemoryType, MemoryType]:
     """Types of the arguments Q, K, V and the output."""
     dims, dtype = program.memories, program.dtype
     k_kind, v_kind = tkl.Memory[*dims.k, SPACE, dtype], tkl.Memory[*dims.v, SPACE, dtype]

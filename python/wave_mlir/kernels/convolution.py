@@ -27,7 +27,7 @@ _LAYOUTS = {
 }
 """Name -> dims of the images, the filters and the results in memory."""
 
-_MMA = {tkl.f16: MMAType("F32_16x16x16_F16"), tkl.bf16: MMAType("F32_16x16x16_BF16")}
+_MMA = {tkl.f16: MMAType.F32_16x16x16_F16, tkl.bf16: MMAType.F32_16x16x16_BF16}  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def get_igemm_conv2d(
