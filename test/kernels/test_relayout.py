@@ -86,8 +86,16 @@ def test_lanes_exchange_through_lds(after: str, dtype: str) -> None:
     _run(_lowered(_text(after, REGISTERS[1], dtype)), dtype)
 
 
-@pytest.mark.parametrize(("dtype", "target"), [("f32", "gfx942"), ("f16", "gfx950"), ("i8", "gfx942")])
-@pytest.mark.parametrize("after", OTHER_LANES)
+EXCHANGES = itertools.product(range(3), [("f32", "gfx942"), ("f16", "gfx950"), ("i8", "gfx942")])
+
+
+@pytest.mark.parametrize(
+    ("after", "dtype", "target"),
+    [
+        pytest.param(OTHER_LANES[n], *kind, id=f"{n}-{kind[0]}", marks=[pytest.mark.slow] if (n + m) % 3 else [])
+        for (n, kind), m in zip(EXCHANGES, itertools.cycle((0, 2, 1)), strict=False)
+    ],
+)
 def test_lanes_exchange_without_lds(after: str, dtype: str, target: str) -> None:
     text = _lowered(_text(REGISTERS[0], after, dtype, target), "lanes")
     assert 'wave.way = "lanes"' in text and "wave.allocate" not in text
@@ -177,6 +185,30 @@ def test_two_spellings_of_one_layout(order: tuple[int, int]) -> None:
     text = _lowered(_text(*(spellings[i] for i in order), "f32"))
     assert "wave.allocate" not in text
     _run(text, "f32")
+
+
+def test_waves_of_32_lanes() -> None:
+    """gfx1201 exchanges with any partner of 16 lanes by one move."""
+    tile, memory = "!wave.tile<[M, K], f16, #wave.layout<[M = 32, K = 16], {}>>", "!wave.memory<[M, K], f16, global>"
+    before = tile.format("reg = [16 : K * 1], lane = [32 : M * 1]")
+    after = tile.format("reg = [16 : M * 1], lane = [16 : K * 1, 2 : M * 16]")
+    text = f"""
+module attributes {{wave.form = "staged", wave.target = "gfx1201"}} {{
+  wave.kernel @k(%a: {memory}, %c: {memory}) symbols {{M = 32, K = 16}}
+      constraints [#wave.workgroup<M, 32, x>, #wave.workgroup<K, 16, y>, #wave.hardware<threads_per_wave = 32>] {{
+    %x = wave.read %a index [at.M, at.K] : {memory} -> {before}
+    %y = wave.relayout %x : {before} -> {after}
+    wave.write %y, %c index [at.M, at.K] : {after}, {memory}
+    wave.return
+  }}
+}}
+"""
+    made = driver.compile_module(_lowered(text, "lanes"))
+    a = np.arange(512, dtype=np.float16).reshape(32, 16)
+    c = np.zeros_like(a)
+    sim.run(made.module, [a, c])
+    np.testing.assert_array_equal(c, a)
+    assert "row_xmask" in made.isa and "ds_" not in made.isa
 
 
 def _wrong_side(graph: Graph, number: int) -> list[bool]:

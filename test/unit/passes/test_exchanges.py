@@ -55,11 +55,11 @@ def _random_layout(rng: random.Random) -> Layout:
     return Layout.get(EXTENTS, reg=reg, lane=lane)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_all_ways_give_every_place_its_element(seed: int) -> None:
     rng, sizes = random.Random(seed), block_sizes(64)
     with ir.Context():
-        for _ in range(4):
+        for _ in range(3):
             before, after = _random_layout(rng), _random_layout(rng)
             found = plan(before, after, sizes)
             packed, rows = rng.choice([1, 2, 4]), rng.choice([(), (16, 32)])
