@@ -60,9 +60,13 @@ def ping_pong(problem: Problem, copies: Mapping[str, int] | None = None) -> tupl
             operations=tuple(o.name for o in problem.of_kind("lds_write", "gather_to_lds")),
         )
     budget = min(problem.registers or MOST_REGISTERS, MOST_REGISTERS) - OTHER_REGISTERS
-    fitting = [a for a in attempts if pressure(*a) <= budget]
-    chosen = min(fitting, key=lambda a: _moved(*a)) if fitting else min(attempts, key=lambda a: pressure(*a))
-    return _with_barriers(*chosen)
+    held = {id(s): pressure(problem, s) for s, _ in attempts}
+    fitting = [a for a in attempts if held[id(a[0])] <= budget]
+    if fitting:
+        chosen, _ = min(fitting, key=lambda a: (_moved(problem, a[0]), a[1]))
+    else:
+        chosen, _ = min(attempts, key=lambda a: held[id(a[0])])
+    return _with_barriers(problem, chosen)
 
 
 def _moved(problem: Problem, schedule: Schedule) -> int:
@@ -92,10 +96,11 @@ def _check_kinds(problem: Problem) -> None:
         )
 
 
-def _attempts(problem: Problem, copies: dict[str, int], parts: int) -> Iterator[tuple[Problem, Schedule]]:
+def _attempts(problem: Problem, copies: dict[str, int], parts: int) -> Iterator[tuple[Schedule, int]]:
     """Schedules with so many clusters for each product. First those in which a load takes the place of the write of the
     tile before, whose registers it takes: then the loads of a trip need not all be there at once. Where LDS has no room
-    for copies that are so long under way, the longest there is room for."""
+    for copies that are so long under way, the longest there is room for. With each, by how many clocks loads are under
+    way too short."""
     clusters = _clusters(problem, parts)
     if clusters is None:
         return
@@ -106,15 +111,17 @@ def _attempts(problem: Problem, copies: dict[str, int], parts: int) -> Iterator[
     found = False
     for segments in _solved(problem.with_copies(copies), clusters, enough):
         found = True
-        yield problem, _schedule(problem, copies, segments, clocks)
+        yield _schedule(problem, copies, segments, clocks), segments.missing(clocks)
     shorter = () if found else range(lead - 2, 0, -2)
     for segments in islice(_solved(problem.with_copies(copies), clusters, shorter), 1):
-        yield problem, _schedule(problem, copies, segments, clocks)
+        yield _schedule(problem, copies, segments, clocks), segments.missing(clocks)
 
 
 def _solved(problem: Problem, clusters: list[list[str]], leads: Iterable[int]) -> Iterator[_Segments]:
+    # A wait for direct copies is for all of them: those of a trip are issued together.
+    spreads = (False,) if problem.of_kind("gather_to_lds") else (True, False)
     for lead in leads:
-        for spread in (True, False):
+        for spread in spreads:
             segments = _Segments(problem, clusters, lead, spread)
             if segments.solve():
                 yield segments
@@ -181,6 +188,11 @@ class _Segments:
                 return False
         self._delay()
         return True
+
+    def missing(self, clocks: int) -> int:
+        """By how many clocks loads are under way too short; direct copies are waited for two barriers ahead of use."""
+        ahead = self.lead - APART * bool(self.problem.of_kind("gather_to_lds"))
+        return max(0, LOAD_CLOCKS - ahead * clocks)
 
     def _round(self) -> bool:
         """Matrix operations to the next segment of their cluster, all at once; what else there is to even ones."""
