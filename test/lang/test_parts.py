@@ -7,6 +7,7 @@ import pytest
 import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
 from running import check, compiled
+from wave_mlir import sim
 from wave_mlir.compiler.diagnostics import CompileError
 from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE as GLOBAL
 from wave_mlir.lang.global_symbols import SHARED_ADDRESS_SPACE as SHARED
@@ -236,3 +237,30 @@ def test_extract_of_a_product() -> None:
     a, b = ints(16, 16, dtype=np.float16), ints(16, 16, dtype=np.float16)
     want = np.repeat((a.astype(np.float32) @ b.T.astype(np.float32))[2::4], 4, 0)
     check(kernel, {M: 16, N: 16, P: 16}, [a, b, np.zeros_like(want)], {2: want})
+
+
+def test_old_values_of_elements_that_several_lanes_hold() -> None:
+    """One of them does the atomic, and all get what it found: each workgroup takes a row by a counter."""
+    SLOT = tkl.sym.SLOT
+    rules = [tkw.WorkgroupConstraint(M, 1, 0), tkw.WorkgroupConstraint(N, N, 1), tkw.WaveConstraint(N, 64),
+             tkw.HardwareConstraint(64, vector_shapes={M: 1, N: 64, R: 1})]  # fmt: skip
+    i, j = tkw.IndexMapping.iterator(0), tkw.IndexMapping.iterator(1)
+    to_slot = tkw.IndexMapping(2, {M: i, N: j}, {P: SLOT, N: j})
+
+    @tkw.wave(rules)
+    def kernel(
+        x: tkl.Memory[M, N, GLOBAL, tkl.f32], count: tkl.Memory[R, GLOBAL, tkl.i32],
+        total: tkl.Memory[M, GLOBAL, tkl.f32], y: tkl.Memory[P, N, GLOBAL, tkl.f32],
+    ):  # fmt: skip
+        tkw.set_symbol(SLOT, tkw.atomic_add(tkl.Register[R, tkl.i32](1), count))
+        value = tkw.read(x)
+        before = tkw.atomic_add(tkw.sum(value, dim=N, block=True), total)
+        tkw.write(value + tkw.broadcast(before, [M, N]), y, mapping=to_slot)
+
+    x, total = ints(5, 128), ints(5)
+    made = compiled(kernel, {M: 5, N: 128, R: 1, P: 5})
+    args = [x, np.zeros(1, np.int32), total.copy(), np.zeros_like(x)]
+    sim.run(made._compiled.module, args, order="random")
+    rows = x + total[:, None]
+    np.testing.assert_array_equal(args[2], total + x.sum(1))
+    assert args[1] == 5 and sorted(map(bytes, args[3])) == sorted(map(bytes, rows))

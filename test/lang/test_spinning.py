@@ -123,3 +123,37 @@ def test_tickets() -> None:
     args = [np.zeros(1, np.int32), np.zeros((6, 1), np.int32)]
     run(compiled(turns, {M: 6, ONE: 1}), args)
     np.testing.assert_array_equal(args[1][:, 0], np.arange(6)[::-1])
+
+
+@pytest.mark.parametrize("how", ["forward", "reverse", "machine code"])
+def test_lock(how: str) -> None:
+    """Each workgroup takes a ticket, waits for its turn, changes what all share, and lets the next one in."""
+    rules = [tkw.WorkgroupConstraint(M, 1, 0), tkw.WorkgroupConstraint(N, N, 1), tkw.TilingConstraint(SPIN),
+             tkw.HardwareConstraint(64, vector_shapes={M: 1, N: 64, ONE: 1})]  # fmt: skip
+    shared, to_shared = tkw.IndexMapping(2, {G: 0, N: J}, {M: I, N: J}), tkw.IndexMapping(2, {M: I, N: J}, {G: 0, N: J})
+
+    @tkw.wave(rules)
+    def add(
+        x: tkl.Memory[M, N, GLOBAL, F32], tickets: tkl.Memory[ONE, GLOBAL, I32], turn: tkl.Memory[ONE, GLOBAL, I32],
+        y: tkl.Memory[G, N, GLOBAL, F32],
+    ):  # fmt: skip
+        mine = tkw.atomic_add(tkl.Register[ONE, I32](1), tickets)
+
+        @tkw.iterate(SPIN, start=tkw.scalar(0, I32), condition=sympy.Eq(SPIN, 0), init_args=[])
+        def spin():
+            seen = tkw.read(turn, flags=VOLATILE) == mine
+            tkw.set_symbol(SPIN, tkw.select(seen, tkl.Register[ONE, I32](1), tkl.Register[ONE, I32](0)))
+
+        value = tkw.read(y, mapping=shared, flags=VOLATILE)
+        tkw.write(value * 2.0 + tkw.read(x), y, mapping=to_shared, flags=VOLATILE)
+        tkw.workgroup_barrier()
+        tkw.atomic_add(tkl.Register[ONE, I32](1), turn)
+        del spin
+
+    made = compiled(add, {M: 4, N: 64, ONE: 1, G: 1})
+    args = [np.ones((4, 64), np.float32), np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros((1, 64), np.float32)]
+    if how == "machine code":
+        made._compiled.run_isa(*args)
+    else:
+        run(made, args, how)
+    np.testing.assert_array_equal(args[3], np.full((1, 64), 15, np.float32))

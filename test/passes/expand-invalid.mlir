@@ -40,21 +40,6 @@ module attributes {wave.form = "staged", wave.target = "gfx942"} {
 
 // -----
 
-// The old value of an atomic that one of several lanes does.
-#all = #wave.layout<[M = 1], lane = [64 : _]>
-module attributes {wave.form = "staged", wave.target = "gfx942"} {
-  wave.kernel @k(%a: !wave.memory<[M], i32, global>) symbols {M = 1}
-      constraints [#wave.workgroup<M, 1, x>, #wave.hardware<threads_per_wave = 64>] {
-    %x = wave.register 1 : !wave.tile<[M], i32, #all>
-    // expected-error@+1 {{several lanes hold the element that this atomic adds once, and its old value comes to one of them only; choose vector_shapes so that each lane has elements of its own}}
-    %o = wave.atomic add %x, %a index [at.M] : !wave.tile<[M], i32, #all>, !wave.memory<[M], i32, global> -> !wave.tile<[M], i32, #all>
-    wave.write %o, %a index [at.M] : !wave.tile<[M], i32, #all>, !wave.memory<[M], i32, global>
-    wave.return
-  }
-}
-
-// -----
-
 // An access without an index.
 #row = #wave.layout<[M = 64], lane = [64 : M * 1]>
 module attributes {wave.form = "staged", wave.target = "gfx942"} {

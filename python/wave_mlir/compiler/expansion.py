@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from mlir import ir
 from mlir.dialects import arith, vector
 
-from wave_mlir.dialect import Expr, Layout, TileType
+from wave_mlir.dialect import Expr, Layout, MemoryType, TileType
 from wave_mlir.dialect.wave import AtomicKind
 
 from . import expand_elementwise as elementwise
@@ -22,7 +22,7 @@ from .mma_steps import MmaSteps
 from .partial_sums import PartialSums, Waves
 from .reductions import CLUSTERS, WAVES, clusters_of, register_of, registers_along, rows_attr, waves_of
 from .relayout_ways import WAY, exchange_of, moved_tiles, plan_of
-from .scans import Scan
+from .scans import Scan, entry_of
 from .selections import Selection
 from .targets import MmaKind, TargetError
 from .tile_ir import DIRECT, bound_names, bound_values
@@ -189,12 +189,6 @@ class Expander:
         wanted = len(op.results) > 0 and next(iter(op.results[0].uses), None) is not None
         name = "wave.atomic" if op.name == "wave.scatter_add" else op.name
         for chunk, part in enumerate(held.chunks):
-            if wanted and self.lanes.owner(layout, chunk).constant_value != 1:
-                raise PassError(
-                    op,
-                    "several lanes hold the element that this atomic adds once, and its old value comes to one of them "
-                    "only; choose vector_shapes so that each lane has elements of its own",
-                )
             operands, attributes, sizes = self._access(op, layout, chunk, once=True)
             attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 1, *sizes])
             if name == "wave.atomic":
@@ -202,8 +196,30 @@ class Expander:
             results = [part.type] if wanted else []
             old += ir.Operation.create(name, results, [part, op.opview.memory, *operands], attributes).results
         if wanted:
+            if any(self.lanes.owner(layout, chunk).constant_value != 1 for chunk in range(len(old))):
+                old = self._from_owners(op, layout, old)
             self.values[op.results[0]] = LaneValue(tuple(old), held.width)
         return True
+
+    def _from_owners(self, op: ir.Operation, layout: Layout, values: list[ir.Value]) -> list[ir.Value]:
+        """Vectors that are right in the lane that owns an element, in all that hold it: they meet in LDS."""
+        shape = [Expr.constant(layout.extents[dim]) for dim in layout.dims]
+        memory = MemoryType.get(shape, values[0].type.element_type, "shared")
+        with ir.InsertionPoint.at_block_begin(entry_of(op)):
+            buffer = ir.Operation.create("wave.allocate", [memory]).results[0]
+
+        def access(name: str, chunk: int, operands: list[ir.Value], kinds: list[ir.Type], once: bool) -> list[ir.Value]:
+            mask = self._mask(op, layout, chunk, once)
+            masks = [] if mask is None else [mask]
+            at = self.lanes.coordinates(layout, chunk)
+            sizes = ir.DenseI32ArrayAttr.get([1] * len(operands) + [len(masks), 0, 0])
+            index = ir.ArrayAttr.get([at[f"at.{dim}"] for dim in layout.dims])
+            attributes = {"index": index, "operandSegmentSizes": sizes}
+            return list(ir.Operation.create(name, kinds, [*operands, *masks], attributes).results)
+
+        for chunk, value in enumerate(values):
+            access("wave.write", chunk, [value, buffer], [], once=True)
+        return [access("wave.read", n, [buffer], [value.type], once=False)[0] for n, value in enumerate(values)]
 
     # --- computation -----------------------------------------------------------------------------
     def _register(self, op: ir.Operation) -> bool:
