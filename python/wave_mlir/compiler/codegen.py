@@ -77,22 +77,30 @@ class Generation:
     def _optimized(self) -> machine.MachineModule:
         if not self._trusted:
             self._timed("trial", lambda: machine.try_in_child(self.llvm_ir, self.target))
-        first = self._timed("optimize", lambda: machine.MachineModule(self.llvm_ir, self.target))
-        others = register_pressure.other_orders(self.llvm_ir)
-        return self._timed("orders", lambda: self._best_order(first, others)) if others else first
+        orders = register_pressure.orders(self.llvm_ir)
+        if len(orders) > 1:
+            return self._timed("orders", lambda: self._best_order(orders))
+        return self._timed("optimize", lambda: machine.MachineModule(self.llvm_ir, self.target))
 
-    def _best_order(self, first: machine.MachineModule, others: list[str]) -> machine.MachineModule:
-        """The first order of instructions that keeps its registers, or of all the one that loses fewest."""
-        if register_costs.is_little(register_costs.most_lost(first.object())):
-            return first  # without the time that its text takes
-        best, least = first, register_costs.lost(first.assembly())
-        for text in others:
-            if register_costs.is_little(least):
+    def _best_order(self, orders: Sequence[str]) -> machine.MachineModule:
+        """The first order of instructions that keeps its registers, or of all the one that loses fewest.
+
+        LLVM dies of some code in some orders: these count as lost. Raises CodegenError if it does in all.
+        """
+        found: list[tuple[tuple[int, int], machine.MachineModule]] = []
+        for text in orders:
+            module = machine.MachineModule(text, self.target, risky=True)
+            try:
+                if register_costs.is_little(register_costs.most_lost(module.object())):
+                    return module  # without the time that its text takes
+                found.append((register_costs.lost(module.assembly()), module))
+            except CodegenError:
+                if not found and text == orders[-1]:
+                    raise
+                continue
+            if register_costs.is_little(found[-1][0]):
                 break
-            other = machine.MachineModule(text, self.target)
-            if (lost := register_costs.lost(other.assembly())) < least:
-                best, least = other, lost
-        return best
+        return min(found, key=lambda pair: pair[0])[1]
 
     @cached_property
     def isa(self) -> str:

@@ -14,7 +14,7 @@ from . import targets
 _TIGHT = 0.75
 _STRATEGY = "amdgpu-sched-strategy"
 _ORDER = (_STRATEGY, "iterative-minreg")
-_OTHERS = ("iterative-ilp",)
+_OTHERS = ("iterative-ilp", "max-occupancy")  # the last one is what LLVM takes by itself
 _REGISTER_BITS = 32
 
 
@@ -25,10 +25,12 @@ def llvm_attributes(function: ir.Operation, target: targets.Target) -> list[tupl
     return [_ORDER] if tight else []
 
 
-def other_orders(llvm_ir: str) -> list[str]:
-    """LLVM IR with other orders for its tight kernels, to be tried where the first one lost registers; none without."""
+def orders(llvm_ir: str) -> list[str]:
+    """LLVM IR as it is, and with other orders for its tight kernels, to be tried where one loses registers or LLVM dies
+    of it."""
     first = f'"{_STRATEGY}"="{_ORDER[1]}"'
-    return [llvm_ir.replace(first, f'"{_STRATEGY}"="{other}"') for other in _OTHERS if first in llvm_ir]
+    others = [llvm_ir.replace(first, f'"{_STRATEGY}"="{other}"') for other in _OTHERS if first in llvm_ir]
+    return [llvm_ir, *others]
 
 
 def budget(threads: int, target: targets.Target) -> int:
