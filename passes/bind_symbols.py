@@ -165,5 +165,3 @@ def _apply(expr: Expr, values: dict[str, ir.Value]) -> ir.Value:
         "wave.apply_expr", [ir.IndexType.get()], list(values.values()), {"expr": expr, "symbol_names": names}
     )
     return op.results[0]
-
-

@@ -166,9 +166,7 @@ class _Placer:
                 moved = source.clone()
                 moved.results[0].set_type(self._type(spec, value.type))
             else:
-                moved = ir.Operation.create(
-                    "wave.relayout", [self._type(spec, value.type)], [value], loc=op.location
-                )
+                moved = ir.Operation.create("wave.relayout", [self._type(spec, value.type)], [value], loc=op.location)
         result = moved.operation.results[0]
         self.actual[result] = spec
         return result

@@ -93,7 +93,7 @@ def _staged_to_lane(options: PipelineOptions) -> list[str]:
 def _lane_to_scheduled(options: PipelineOptions) -> list[str]:
     barriers = ["wave-share-shared", "wave-place-barriers", "wave-split-barriers", "wave-count-waits"]
     if options.schedule == "none" and not options.schedule_file:
-        return [*barriers, "wave-pack-shared"]
+        return ["wave-hoist-invariants", *barriers, "wave-pack-shared"]
     files = {"file": options.schedule_file, "dump": options.schedule_dump}
     named: dict[str, int | str] = {key: path for key, path in files.items() if path}
     if options.priority >= 0:
@@ -103,7 +103,9 @@ def _lane_to_scheduled(options: PipelineOptions) -> list[str]:
     else:
         schedule = [_call("wave-schedule", strategy=options.schedule, copies=options.buffer_copies, **named)]
     without = {"eliminate_epilogue": True} if options.eliminate_epilogue else {}
-    loops = ["wave-split-mma", *schedule, _call("wave-pipeline-loops", **without)]
+    # A schedule by hand speaks of all ops of its loop.
+    hoist = [] if options.schedule == "manual" else ["wave-hoist-invariants"]
+    loops = [*hoist, "wave-split-mma", *schedule, _call("wave-pipeline-loops", **without)]
     return [*loops, *barriers, "wave-place-waits", "wave-pack-shared"]
 
 

@@ -17,7 +17,7 @@ from wave_mlir.scheduling import ORDER, VALUE, Buffer, Dependence, Problem
 from .kernel_info import KernelInfo
 from .lds import buffer_of
 from .lds_hazards import BARRIERS
-from .loop_costs import Costs, is_free, resources
+from .loop_costs import Costs, is_free, registers, resources
 from .loop_memory import (
     Barriers,
     buffer_dependences,
@@ -27,6 +27,7 @@ from .loop_memory import (
     may_copy,
     variant_values,
 )
+from .register_pressure import budget
 from .tile_ir import bound_names
 
 
@@ -118,9 +119,21 @@ class LoopProblem:
         limit = sum(self.sizes.values()) + self.spare_bytes
         made = Problem(
             self.name, tuple(operations.values()), tuple(dict.fromkeys(dependences)), resources(), buffers,
-            self.info.target.registers.general, limit, self._attributes(),
+            self._registers(), limit, self._attributes(),
         )  # fmt: skip
         return made
+
+    def _registers(self) -> int:
+        """Registers a lane has for the values of the loop: without those it uses only, such as reads in front of it."""
+        inside = self.loop.regions[0].blocks[0]
+        given: dict[ir.Value, int] = {}
+        for _, op in self.body:
+            for value in op.operands:
+                is_argument = isinstance(value.owner, ir.Block)
+                block = value.owner if is_argument else value.owner.operation.block
+                if block != inside and (is_argument or value.owner.operation.name != "arith.constant"):
+                    given[value] = registers(value.type) if isinstance(value.type, ir.VectorType) else 0
+        return max(1, budget(self.info.threads, self.info.target) - sum(given.values()))
 
     def _attributes(self) -> dict[str, str]:
         """`trips`: how many the loop makes, where that is known."""

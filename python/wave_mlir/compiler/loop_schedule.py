@@ -22,6 +22,7 @@ from wave_mlir.scheduling import (
     ping_pong,
     pipelined,
     prefetch,
+    shorten,
     verify,
 )
 
@@ -122,6 +123,8 @@ def solve(loop: LoopProblem, strategy: str, copies: Mapping[str, int], priority:
     solved, schedule = SOLVERS[strategy](problem, copies)
     if schedule.stages > MOST_STAGES:
         raise NoSchedule(f"it would overlap {schedule.stages} trips, and {MOST_STAGES} is the most; take strategy list")
+    if schedule.strategy not in UNTIMED:
+        schedule = shorten(solved, schedule)
     verify(solved, schedule, timing=schedule.strategy not in UNTIMED)
     return raised_around_products(problem, schedule) if priority else schedule
 

@@ -32,6 +32,7 @@ from .problem import (
 from .product_solver import pipelined, schedule_products
 from .products import Products
 from .schedule import MOST_STAGES, MOST_UNROLL, Schedule, Slot
+from .shorten import shorten
 from .staged import attention, four_stage
 from .text import dump, load
 from .verify import verify
@@ -73,5 +74,6 @@ __all__ = [
     "resource_bound",
     "schedule_products",
     "shortened",
+    "shorten",
     "verify",
 ]

@@ -12,6 +12,7 @@ from .pressure import pressure
 from .problem import NoSchedule, Problem
 from .products import Products
 from .schedule import Schedule
+from .shorten import shorten
 from .staged import four_stage
 
 ADDRESSES = 20
@@ -51,6 +52,7 @@ def pipelined(problem: Problem, copies: Mapping[str, int] | None = None) -> tupl
             raise
         return min(found, key=lambda f: f[1].interval)
     others = [(shorter, other)] if other.interval <= bound else [(shorter, other), four_stage(problem, copies)]
+    others = [(solved, shorten(solved, schedule)) for solved, schedule in others]
     others = [o for o in others if not problem.registers or pressure(*o) <= problem.registers] or others
     best, shortest = (min(c, key=lambda f: f[1].interval, default=None) for c in (found, others))
     if best is None or (shortest is not None and best[1].interval > shortest[1].interval and _fits(*shortest)):

@@ -1,0 +1,156 @@
+"""What a loop in lane form does alike in every trip, and so can do once, before its first one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from mlir import ir
+
+from wave_mlir.dialect import Expr
+
+from .kernel_info import KernelInfo
+from .lane_access import DIVISIBLE, LIMITS, in_lds, memory_of
+from .loop_costs import registers
+from .loop_memory import has_offset
+from .loop_slots import is_pure
+from .tile_ir import bound_names, walk
+
+_READS = ("wave.read", "wave.buffer_load")
+_WRITES = ("wave.write", "wave.buffer_store", "wave.atomic")
+_COPY = "wave.gather_to_shared"
+_LANES = ("wave.shuffle", "gpu.shuffle", "wave.mma", "wave.scaled_mma")
+
+READ_SHARE = 4
+"""Values read in front of a loop, and kept for all of it, get up to a part 1/READ_SHARE of the registers a lane has."""
+
+
+class Invariants:
+    """Moves what is alike in every trip of a loop in front of it.
+
+    These are reads of memory that nothing in the loop writes, at places and under masks that do not change; copies to
+    LDS buffers that only this loop uses, of such values; and what is computed from such reads, unless it is larger.
+    Each trip still has all else, so values that are cheap to make again do not take registers.
+    """
+
+    def __init__(self, info: KernelInfo, loop: ir.Operation) -> None:
+        self.loop = loop
+        self.body = loop.regions[0].blocks[0]
+        self._room = info.target.registers.general // READ_SHARE
+        self._moved: set[ir.Value] = set()
+        self._inside = list(walk(self.body))
+        self._runs = _runs(info, loop)
+        self._promised = DIVISIBLE in loop.attributes or LIMITS in loop.attributes
+        self._writes_global = any(self._writes(op) and not in_lds(_target_of(op)) for op in self._inside)
+
+    @staticmethod
+    def _writes(op: ir.Operation) -> bool:
+        return op.name in _WRITES or op.name == _COPY
+
+    def move(self) -> None:
+        """Move them; not out of loops that end by a condition, which may wait for what others write."""
+        if "trips" not in self.loop.attributes or any("is_volatile" in op.attributes for op in self._inside):
+            return
+        for view in list(self.body.operations):
+            op = view.operation
+            if op.name in _READS and not in_lds(memory_of(op)) and not self._writes_global:
+                self._move_read(op)
+            elif op.name == _COPY or (op.name == "wave.write" and in_lds(memory_of(op))):
+                self._move_copies(_target_of(op))
+            elif is_pure(op) and op.name not in _LANES and any(v in self._moved for v in op.operands):
+                self._move_computed(op)
+
+    def _move_read(self, op: ir.Operation) -> None:
+        safe = self._runs or (op.name == "wave.buffer_load" and not self._promised)
+        if safe and self._take(registers(op.results[0].type), lambda: self._pull(op)):
+            self._moved.update(op.results)
+
+    def _take(self, count: int, move: Callable[[], bool]) -> bool:
+        """Move something that keeps registers for all of the loop, if there is room."""
+        if count > self._room or not move():
+            return False
+        self._room -= count
+        return True
+
+    def _move_computed(self, op: ir.Operation) -> None:
+        """Of the registers its operands take, those that nothing else uses could be given back: so it is not larger."""
+        made = sum(registers(r.type) for r in op.results)
+        if made <= sum(registers(v.type) for v in op.operands if v in self._moved) and self._pull(op):
+            self._moved.update(op.results)
+
+    # --- LDS buffers
+
+    def _move_copies(self, buffer: ir.Value) -> None:
+        """All that is written to a buffer, and what is read of it where registers allow."""
+        uses = self._uses(buffer)
+        if uses is None or not all(self._is_ready(op) for op in uses if self._writes(op)):
+            return
+        for op in uses:
+            if self._writes(op):
+                self._pull(op)
+        for op in uses:
+            if op.name == "wave.read" and self._take(registers(op.results[0].type), lambda op=op: self._pull(op)):
+                self._moved.update(op.results)
+
+    def _uses(self, buffer: ir.Value) -> list[ir.Operation] | None:
+        """The accesses of a buffer in program order, if all stand in this loop's body, writes before reads."""
+        if isinstance(buffer.owner, ir.Block) or has_offset(buffer) or not self._runs:
+            return None
+        found = [use.owner.operation for use in buffer.uses]
+        if any(op.block != self.body or op.name not in ("wave.read", "wave.write", _COPY) for op in found):
+            return None
+        found = [op for op in self._inside if op in found]
+        writes = [self._writes(op) for op in found]
+        return found if writes == sorted(writes, reverse=True) else None
+
+    def _is_ready(self, op: ir.Operation) -> bool:
+        """Whether a write could be moved: a copy also reads global memory."""
+        return not (op.name == _COPY and self._writes_global) and self._closure(op) is not None
+
+    # --- moving
+
+    def _pull(self, op: ir.Operation) -> bool:
+        """Move an op, and the pure ones that make its operands; False where one of these changes from trip to trip."""
+        needed = self._closure(op)
+        for each in needed or ():
+            each.move_before(self.loop)
+        return needed is not None
+
+    def _closure(self, op: ir.Operation) -> list[ir.Operation] | None:
+        found: list[ir.Operation] = []
+        return found if self._collect(op, found) else None
+
+    def _collect(self, op: ir.Operation, found: list[ir.Operation]) -> bool:
+        for value in op.operands:
+            if isinstance(value.owner, ir.Block):
+                if value.owner == self.body:
+                    return False
+                continue
+            maker = value.owner.operation
+            if maker.block != self.body or maker in found:
+                continue
+            if not is_pure(maker) or maker.name in _LANES or not self._collect(maker, found):
+                return False
+        found.append(op)
+        return True
+
+
+def _target_of(op: ir.Operation) -> ir.Value:
+    return op.opview.target if op.name == _COPY else memory_of(op)
+
+
+def _runs(info: KernelInfo, loop: ir.Operation) -> bool:
+    """Whether a loop has a trip for sure."""
+    if "trips" not in loop.attributes:
+        return False
+    low, _ = info.resolve(Expr(loop.attributes["trips"]), bound_names(loop)).range(info.facts)
+    return low is not None and low > 0
+
+
+def loops_inside_out(block: ir.Block) -> Iterator[ir.Operation]:
+    """The loops of a block and the blocks in it, inner ones first."""
+    for view in list(block.operations):
+        for region in view.operation.regions:
+            for inner in region.blocks:
+                yield from loops_inside_out(inner)
+        if view.operation.name == "wave.iterate":
+            yield view.operation
