@@ -4,14 +4,16 @@ LLVM could not keep is a warning.
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from gemm_cases import GemmCase, gemm_text
 from wave_mlir import report
 from wave_mlir.compiler import abi, driver, machine, register_costs, register_pressure, targets
-from wave_mlir.compiler.diagnostics import CompileWarning, Diagnostic
+from wave_mlir.compiler.diagnostics import CompileError, CompileWarning, Diagnostic
 from wave_mlir.passes.pipelines import PipelineOptions
 
 # 256 accumulator registers a lane; with LLVM's own order the first had 300 moves in the loop, the last spilled.
@@ -74,6 +76,32 @@ def test_another_order_where_the_first_loses_registers() -> None:
     assert not register_costs.is_little(first) and chosen < first
     assert first <= register_costs.most_lost(machine.MachineModule(compiled.llvm_ir, targets.get(case.target)).object())
     assert register_pressure.orders("no order") == ["no order"]
+
+
+@pytest.mark.parametrize("deadly", [("iterative-minreg",), ("iterative-minreg", "iterative-ilp"), ("",)], ids=len)
+def test_orders_that_llvm_dies_of(deadly: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another order is taken, and if it dies of all of them the error is the compiler's own."""
+    compiled = driver.compile_module(gemm_text(CASES[0]))
+    made = machine.MachineModule._make
+
+    def dying(self: machine.MachineModule, emit: Callable[[object], bytes]) -> bytes:
+        def emit_or_die(module: object) -> bytes:
+            if any(order in str(module) for order in deadly):
+                os.abort()
+            return emit(module)
+
+        return made(self, emit_or_die)
+
+    monkeypatch.setattr(machine.MachineModule, "_make", dying)
+    if deadly == ("",):
+        with pytest.raises(CompileError, match="LLVM cannot compile this for gfx942: it ended the process"):
+            _ = compiled.isa
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        (kernel,) = report.analyze(compiled.isa).kernels
+        assert compiled.hsaco
+    assert kernel.hot_loop is not None and kernel.hot_loop.counts["mfma"] > 0
 
 
 def test_advice_on_operands_read_ahead() -> None:

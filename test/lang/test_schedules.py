@@ -35,7 +35,12 @@ def _multiplied(made: CompiledKernel, k: int) -> None:
     np.testing.assert_array_equal(c, gemms.product(a, b))
 
 
-EVERY = [pytest.param(s, id=s.name, marks=[pytest.mark.slow] * (s.name in SELDOM)) for s in SchedulingType]
+EVERY = [
+    pytest.param(s, id=s.name, marks=[pytest.mark.slow] * (s.name in SELDOM))
+    for s in SchedulingType
+    if s.name != "PING_PONG"
+]
+"""Ping-pong is for 8 waves and has tests of its own."""
 
 
 @pytest.mark.parametrize("schedule", EVERY)

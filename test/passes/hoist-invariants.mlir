@@ -88,23 +88,28 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
 
 // -----
 
-// Where there may be no trip, only reads whose range is checked, and none of a loop that runs for some sizes only.
+// Where there may be no trip, only what has to do with none of the sizes that decide on it, or of which the loop promises
+// something.
 // CHECK-LABEL: wave.kernel @maybe_no_trip(
 module attributes {wave.form = "lane", wave.target = "gfx942"} {
-  wave.kernel @maybe_no_trip(%a: !wave.memory<[512], f16, global>, %b: !wave.memory<[512], f16, global>)
-      symbols {BK = 64} dynamic [K] constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
-    // CHECK:      wave.buffer_load %a
+  wave.kernel @maybe_no_trip(%a: !wave.memory<[512], f16, global>, %b: !wave.memory<[512], f16, global>, %c: !wave.memory<[K], f16, global>)
+      symbols {BK = 64} dynamic [K, M] constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    // CHECK:      wave.read %a index [lane]
     // CHECK-NEXT: wave.iterate
-    // CHECK-NEXT: wave.read %a
+    // CHECK-NEXT: wave.read %c
+    // CHECK-NEXT: wave.read %a index [K - 1]
     wave.iterate K iv(%k) trips(K ceildiv 64) {
       %q = wave.read %a index [lane] : !wave.memory<[512], f16, global> -> vector<1xf16>
-      %p = wave.buffer_load %a base [0] offset [lane * 2] : !wave.memory<[512], f16, global> -> vector<1xf16>
+      %p = wave.read %c index [0] : !wave.memory<[K], f16, global> -> vector<1xf16>
+      %o = wave.read %a index [K - 1] : !wave.memory<[512], f16, global> -> vector<1xf16>
       wave.yield
     }
-    // CHECK:      wave.iterate
-    // CHECK-NEXT: wave.buffer_load %a
-    wave.iterate K iv(%k) trips(select(K mod 8 eq 0, K floordiv 64, 0)) attributes {wave.divisible = {K = 8 : i64}} {
-      %p = wave.buffer_load %a base [0] offset [lane * 2] : !wave.memory<[512], f16, global> -> vector<1xf16>
+    // CHECK:      wave.buffer_load %a
+    // CHECK-NEXT: wave.iterate
+    // CHECK-NEXT: wave.buffer_load %c
+    wave.iterate K iv(%k) trips(select(M mod 8 eq 0, 8, 0)) attributes {wave.divisible = {K = 8 : i64}} {
+      %q = wave.buffer_load %a base [0] offset [lane * 2] : !wave.memory<[512], f16, global> -> vector<1xf16>
+      %p = wave.buffer_load %c base [0] offset [lane * 16] : !wave.memory<[K], f16, global> -> vector<8xf16>
       wave.yield
     }
     wave.return
@@ -174,8 +179,8 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     }
     %m = wave.allocate : !wave.memory<[64], f16, shared>
     // CHECK:      wave.allocate
-    // CHECK-NEXT: wave.read %a
     // CHECK-NEXT: wave.iterate
+    // CHECK-NEXT: wave.read %a
     // CHECK-NEXT: wave.write
     wave.iterate K iv(%k) trips(8) {
       %p = wave.read %a index [lane] : !wave.memory<[512], f16, global> -> vector<1xf16>

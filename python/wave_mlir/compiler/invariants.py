@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 
 from mlir import ir
 
-from wave_mlir.dialect import Expr
+from wave_mlir.dialect import Expr, MemoryType
 
 from .kernel_info import KernelInfo
-from .lane_access import DIVISIBLE, LIMITS, in_lds, memory_of
+from .lane_access import DIVISIBLE, FULL, LIMITS, in_lds, memory_of
 from .loop_costs import registers
 from .loop_memory import has_offset
 from .loop_slots import is_pure
-from .tile_ir import bound_names, walk
+from .tile_ir import bound_names, expressions, walk
 
 _READS = ("wave.read", "wave.buffer_load")
 _WRITES = ("wave.write", "wave.buffer_store", "wave.atomic")
@@ -38,8 +38,9 @@ class Invariants:
         self._room = info.target.registers.general // READ_SHARE
         self._moved: set[ir.Value] = set()
         self._inside = list(walk(self.body))
+        self._info = info
         self._runs = _runs(info, loop)
-        self._promised = DIVISIBLE in loop.attributes or LIMITS in loop.attributes
+        self._counted = _symbols_of_trips(info, loop)
         self._writes_global = any(self._writes(op) and not in_lds(_target_of(op)) for op in self._inside)
 
     @staticmethod
@@ -52,17 +53,35 @@ class Invariants:
             return
         for view in list(self.body.operations):
             op = view.operation
-            if op.name in _READS and not in_lds(memory_of(op)) and not self._writes_global:
+            if self._is_source(op):
                 self._move_read(op)
             elif op.name == _COPY or (op.name == "wave.write" and in_lds(memory_of(op))):
                 self._move_copies(_target_of(op))
             elif is_pure(op) and op.name not in _LANES and any(v in self._moved for v in op.operands):
                 self._move_computed(op)
 
+    def _is_source(self, op: ir.Operation) -> bool:
+        """Whether an op reads global memory that the loop leaves as it is."""
+        return op.name in _READS and not in_lds(memory_of(op)) and not self._writes_global
+
     def _move_read(self, op: ir.Operation) -> None:
-        safe = self._runs or (op.name == "wave.buffer_load" and not self._promised)
-        if safe and self._take(registers(op.results[0].type), lambda: self._pull(op)):
+        users = [use.owner.operation.name for use in op.results[0].uses]
+        if users and all(name == "wave.write" for name in users):
+            return  # it moves with its copies, and takes no registers in the loop
+        if self._is_safe(op) and self._take(registers(op.results[0].type), lambda: self._pull(op)):
             self._moved.update(op.results)
+
+    def _is_safe(self, op: ir.Operation) -> bool:
+        """Whether an access of global memory may be made where the loop has no trip.
+
+        What is known in the loop, so that an access needs no mask, is about the sizes that decide on its trips.
+        """
+        if self._runs:
+            return True
+        shape = MemoryType(memory_of(op).type).shape
+        exprs = [expr for _, expr in expressions(op)]
+        used = {name for expr in (*shape, *exprs) for name in self._info.resolve(expr).symbols}
+        return not used & self._counted
 
     def _take(self, count: int, move: Callable[[], bool]) -> bool:
         """Move something that keeps registers for all of the loop, if there is room."""
@@ -93,7 +112,7 @@ class Invariants:
 
     def _uses(self, buffer: ir.Value) -> list[ir.Operation] | None:
         """The accesses of a buffer in program order, if all stand in this loop's body, writes before reads."""
-        if isinstance(buffer.owner, ir.Block) or has_offset(buffer) or not self._runs:
+        if isinstance(buffer.owner, ir.Block) or has_offset(buffer):
             return None
         found = [use.owner.operation for use in buffer.uses]
         if any(op.block != self.body or op.name not in ("wave.read", "wave.write", _COPY) for op in found):
@@ -104,12 +123,14 @@ class Invariants:
 
     def _is_ready(self, op: ir.Operation) -> bool:
         """Whether a write could be moved: a copy also reads global memory."""
-        return not (op.name == _COPY and self._writes_global) and self._closure(op) is not None
+        if op.name == _COPY and (self._writes_global or not self._is_safe(op)):
+            return False
+        return self._closure(op) is not None
 
     # --- moving
 
     def _pull(self, op: ir.Operation) -> bool:
-        """Move an op, and the pure ones that make its operands; False where one of these changes from trip to trip."""
+        """Move an op, and what makes its operands; False where one of these changes from trip to trip."""
         needed = self._closure(op)
         for each in needed or ():
             each.move_before(self.loop)
@@ -128,7 +149,8 @@ class Invariants:
             maker = value.owner.operation
             if maker.block != self.body or maker in found:
                 continue
-            if not is_pure(maker) or maker.name in _LANES or not self._collect(maker, found):
+            moves = self._is_safe(maker) if self._is_source(maker) else is_pure(maker) and maker.name not in _LANES
+            if not moves or not self._collect(maker, found):
                 return False
         found.append(op)
         return True
@@ -144,6 +166,15 @@ def _runs(info: KernelInfo, loop: ir.Operation) -> bool:
         return False
     low, _ = info.resolve(Expr(loop.attributes["trips"]), bound_names(loop)).range(info.facts)
     return low is not None and low > 0
+
+
+def _symbols_of_trips(info: KernelInfo, loop: ir.Operation) -> set[str]:
+    """The symbols that decide how many trips a loop has, and those of which it promises something."""
+    if "trips" not in loop.attributes:
+        return set()
+    promised = [ir.DictAttr(loop.attributes[a]) for a in (FULL, DIVISIBLE, LIMITS) if a in loop.attributes]
+    exprs = [Expr(loop.attributes["trips"]), *(Expr.symbol(entry.name) for names in promised for entry in names)]
+    return {name for expr in exprs for name in info.resolve(expr, bound_names(loop)).symbols}
 
 
 def loops_inside_out(block: ir.Block) -> Iterator[ir.Operation]:
