@@ -42,7 +42,10 @@ def normal(*shape: int, seed: int = 0) -> torch.Tensor:
 # --- products ---
 
 
-@pytest.mark.parametrize("dynamic", [False, True, (True, False, True)], ids=["static", "dynamic", "some"])
+SIZES = [pytest.param(False, id="static", marks=SLOW), pytest.param(True, id="dynamic", marks=SLOW)]
+
+
+@pytest.mark.parametrize("dynamic", [*SIZES, pytest.param((True, False, True), id="some")])
 def test_gemm(dynamic: bool | tuple[bool, ...]) -> None:
     a, b, c = ints(70, 72), ints(90, 72), torch.full((70, 90), torch.nan)
     made = kernels.get_gemm_kernel((70, 90, 72), dynamic, SMALL)
@@ -54,10 +57,10 @@ def test_gemm(dynamic: bool | tuple[bool, ...]) -> None:
 @pytest.mark.parametrize(
     ("dtype", "mma"),
     [
-        (torch.bfloat16, MMAType.F32_16x16x16_BF16),
+        pytest.param(torch.bfloat16, MMAType.F32_16x16x16_BF16, marks=SLOW),
         (torch.float8_e4m3fnuz, MMAType.F32_16x16x32_F8),
-        (tkl.f8e4m3fnuz, F8),
-        (torch.int8, MMAType.I32_16x16x32_I8),
+        pytest.param(tkl.f8e4m3fnuz, F8, marks=SLOW),
+        pytest.param(torch.int8, MMAType.I32_16x16x32_I8, marks=SLOW),
     ],
     ids=str,
 )
@@ -155,7 +158,7 @@ def attention(q, k, v, scale: float, causal: bool = False, window: int = 0) -> t
         pytest.param({}, marks=SLOW),
         pytest.param({"is_causal": True}, marks=SLOW),
         {"is_causal": True, "sliding_window_size": 9},
-        {"is_v_transposed": True, "scale": 0.3},
+        pytest.param({"is_v_transposed": True, "scale": 0.3}, marks=SLOW),
     ],
     ids=["plain", "causal", "window", "transposed"],
 )
@@ -187,8 +190,8 @@ def test_attention_of_sizes_at_run_time() -> None:
 @pytest.mark.parametrize(
     ("order", "masked"),
     [
-        ("bshd", False),
-        pytest.param("bshd", True, marks=SLOW),
+        pytest.param("bshd", False, marks=SLOW),
+        ("bshd", True),
         pytest.param("bhsd", False, marks=SLOW),
         pytest.param("bhsd", True, marks=SLOW),
     ],
@@ -245,7 +248,8 @@ def test_attention_with_slopes() -> None:
     torch.testing.assert_close(out, in_base_2(logits, v.transpose(1, 2)), rtol=0, atol=1e-3)
 
 
-@pytest.mark.parametrize("dynamic", [False, pytest.param(True, marks=SLOW)], ids=["static", "dynamic"])
+@SLOW
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 def test_attention_with_a_table_of_distances(dynamic: bool) -> None:
     """Distances of which the table has some, and its last entry for all others."""
     q, k, v = normal(2, 70, 64), normal(2, 100, 64, seed=1), normal(2, 48, 100, seed=2)
