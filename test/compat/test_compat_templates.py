@@ -20,7 +20,15 @@ def test_a_script(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.split() == ["gemm", "attention"]
 
 
-MODULES = ["gqa_vanilla_attention", "moe", "reordered_gemm", "conv", "attention_common", "evoformer"]
+MODULES = [
+    "gqa_vanilla_attention",
+    "moe",
+    "reordered_gemm",
+    "conv",
+    "attention_common",
+    "decode_attention",
+    "evoformer",
+]
 
 
 @pytest.mark.parametrize("module", MODULES)

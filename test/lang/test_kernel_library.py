@@ -279,6 +279,22 @@ def test_attention_with_a_mask_and_biases_of_pairs(tiles: tuple[int, int]) -> No
     assert (error <= 2**-8 * in_base_2(logits, values.abs()) * 2).all()
 
 
+@pytest.mark.parametrize(
+    ("dynamic", "pair"), [(False, "16"), pytest.param(False, "32", marks=SLOW), pytest.param(True, "16", marks=SLOW)]
+)
+def test_attention_in_parts(dynamic: bool, pair: str) -> None:
+    """The last part has fewer keys than others; what one kernel writes the other reads."""
+    q, k, v = normal(2, 70, 64), normal(2, 150, 64, seed=1), normal(2, 48, 150, seed=2)
+    made = kernels.get_decode_attention_kernels((2, 70, 48, 64, 150), PAIRS[pair], dynamic)
+    parts = made[6]
+    output, sums = torch.full((parts, 2, 48, 70), torch.nan), torch.full((parts, 2, 70), torch.nan)
+    out = torch.full((2, 70, 48), torch.nan)
+    run((made[0], made[2], made[4]), q, k, v, output, sums)
+    run((made[1], made[3], made[5]), output, sums, out, isa=True)
+    logits = q.double() @ k.double().transpose(1, 2)
+    torch.testing.assert_close(out, in_base_2(logits, v.transpose(1, 2)), rtol=0, atol=1e-3)
+
+
 # --- mistakes ---
 
 SHAPE = AttentionShape(4, 3, 64, 64, query_seq_len=64, kv_seq_len=64)
@@ -309,6 +325,10 @@ MISTAKES = {
     "tiles": (
         lambda: kernels.get_evoformer_kernel((1, 0), *[(1, 1)] * 6, SMALL, tkl.bf16),  # type: ignore[arg-type]
         "get_evoformer_kernel: B, tile is 0",
+    ),
+    "decode": (
+        lambda: kernels.get_decode_attention_kernels((1, 2, 3), SMALL),
+        r"shape is \(1, 2, 3\); it has the sizes of B, M, N, K1 and K2",
     ),
     "silu": (lambda: kernels.get_silu_and_mul_kernel(1, 1, tkl.i32), "datatype is i32; it takes floats"),
     "layout": (

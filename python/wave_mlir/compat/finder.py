@@ -41,6 +41,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     f"{_WAVE}.templates.alibi_attention": ("wave_mlir.kernels.biased_attention",),
     f"{_WAVE}.templates.attention_common": ("wave_mlir.kernels.attention_shape",),
     f"{_WAVE}.templates.conv": ("wave_mlir.kernels.convolution",),
+    f"{_WAVE}.templates.decode_attention": ("wave_mlir.kernels.decode_attention",),
     f"{_WAVE}.templates.evoformer": ("wave_mlir.kernels.biased_attention",),
     f"{_WAVE}.templates.gemm": (
         "wave_mlir.kernels.gemm",

@@ -20,6 +20,7 @@ from .attention import (
 from .attention_shape import AttentionShape
 from .biased_attention import get_alibi_attention_kernel, get_evoformer_kernel, get_t5_rpe_attention_kernel
 from .convolution import get_igemm_conv2d
+from .decode_attention import get_decode_attention_kernels
 from .gemm import get_gemm_kernel, get_gemm_kernel_transpose_a_b, get_splitk_gemm_kernel
 from .moe import get_silu_and_mul_kernel
 from .persistent_gemm import get_persistent_gemm_kernel
@@ -31,6 +32,7 @@ __all__ = [
     "get_alibi_attention_kernel",
     "get_bhsd_attention_kernel",
     "get_bshd_attention_kernel",
+    "get_decode_attention_kernels",
     "get_evoformer_kernel",
     "get_gemm_kernel",
     "get_gemm_kernel_transpose_a_b",
