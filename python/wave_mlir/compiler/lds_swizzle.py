@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import inf, prod
 
 import numpy as np
 from mlir import ir
@@ -170,38 +171,56 @@ def _may_exchange(info: KernelInfo, buffer: Buffer, stretch: int) -> bool:
     return buffer.span > 0 and buffer.span % stretch == 0 and all(values_agree(info, c, stretch) for c in buffer.copies)
 
 
-def clocks(info: KernelInfo, buffer: Buffer, layout: RowLayout) -> tuple[int, int]:
-    """(clocks of all accesses of known place in one run through the program by each wave, worst conflict degree)."""
+def clocks(info: KernelInfo, buffer: Buffer, layout: RowLayout, most: float = inf) -> tuple[int, int]:
+    """(clocks of all accesses of known place in one run through the program by each wave, worst conflict degree).
+
+    most: accesses after which there are more clocks are not counted.
+    """
     total, worst = 0, 1
+    seen: dict[tuple[str, int, bytes], list[int]] = {}
     for pattern, count in buffer.patterns.items():
-        found = degrees(info, buffer, layout, pattern)
+        found = degrees(info, buffer, layout, pattern, seen)
         total += count * sum(found)
         worst = max([worst, *found])
+        if total > most:
+            break
     return total, worst
 
 
-def degrees(info: KernelInfo, buffer: Buffer, layout: RowLayout, pattern: Pattern) -> list[int]:
-    """The conflict degree of each phase of an access, of all waves; none where it depends on values in registers."""
-    lanes = np.arange(info.wave_size, dtype=np.int64)
+def degrees(
+    info: KernelInfo,
+    buffer: Buffer,
+    layout: RowLayout,
+    pattern: Pattern,
+    seen: dict[tuple[str, int, bytes], list[int]] | None = None,
+) -> list[int]:
+    """The conflict degree of each phase of an access, of all waves; none where it depends on values in registers.
+
+    seen: those of accesses so far, by operation, bytes and lanes' distances: where all lanes move alike, banks turn
+    and conflicts stay.
+    """
     row, column = layout.place(pattern.row, pattern.column, buffer.columns)
     place = (row * (buffer.columns + layout.pad) + column).simplify(info.facts)
-    varying = {"lane", "wave.x", "wave.y", "wave.z"}
-    if any(not s.startswith(("wg.", "iv.")) and s not in varying for s in place.symbols):
+    waves = {f"wave.{axis}": count for axis, count in zip("xyz", info.block_waves, strict=True)}
+    if any(not s.startswith(("wg.", "iv.")) and s != "lane" and s not in waves for s in place.symbols):
         return []
     size = pattern.width * buffer.element_bytes
     access = info.target.lds_access(pattern.op, 8 * size)
     phases, banks = [list(p) for p in access.phases], info.target.lds_banks
-    fixed: dict[str, np.ndarray | int] = {s: 0 for s in place.symbols if s.startswith(("wg.", "iv."))}
-    seen: dict[bytes, list[int]] = {}
+    shape = (prod(info.block_waves), info.wave_size)
+    values: dict[str, np.ndarray | int] = {s: 0 for s in place.symbols if s.startswith(("wg.", "iv."))}
+    if "lane" in place.symbols:
+        values["lane"] = np.broadcast_to(np.arange(info.wave_size, dtype=np.int64), shape)
+    for axis, numbers in zip(waves, np.indices(info.block_waves).reshape(3, -1, 1), strict=True):
+        if axis in place.symbols:
+            values[axis] = np.broadcast_to(numbers.astype(np.int64), shape)
+    addresses = np.broadcast_to(place.eval_numpy(values), shape) * buffer.element_bytes
+    seen = {} if seen is None else seen
     found: list[int] = []
-    x, y, z = info.block_waves
-    for wave in np.ndindex(x, y, z):
-        values = fixed | {"lane": lanes} | {f"wave.{a}": n for a, n in zip("xyz", wave, strict=True)}
-        values = {s: v for s, v in values.items() if s in place.symbols}
-        addresses = np.broadcast_to(place.eval_numpy(values), lanes.shape) * buffer.element_bytes
-        key = (addresses - addresses.min() // 4096 * 4096).tobytes()
+    for lanes in addresses - addresses.min(axis=1, keepdims=True) // 4 * 4:
+        key = pattern.op, size, lanes.tobytes()
         if key not in seen:
-            seen[key] = bank_conflicts(addresses.tolist(), size, banks, phases)
+            seen[key] = bank_conflicts(lanes.tolist(), size, banks, phases)
         found += seen[key]
     return found
 
@@ -211,7 +230,7 @@ def choose(info: KernelInfo, buffer: Buffer, spare_bytes: int) -> tuple[RowLayou
     best: tuple[RowLayout, int, int] | None = None
     least = sum(count * _floor(info, p, buffer) for p, count in buffer.patterns.items())
     for layout in candidates(info, buffer, spare_bytes):
-        total, worst = clocks(info, buffer, layout)
+        total, worst = clocks(info, buffer, layout, inf if best is None else best[1])
         if best is None or total < best[1]:
             best = (layout, total, worst)
         if total <= least:
