@@ -74,7 +74,7 @@ class _Placer:
         intervals = self.program.intervals()
         given = [n for n in self.program.nodes if n.op.name in BARRIERS]
         waves = self._that_can_be_served([i for i in intervals if i.who == Meeting.WAVES])
-        waves = [self._before_stretch(i) for i in waves]
+        waves = [self._outside_stretch(i) for i in waves]
         for interval in waves:
             if interval.apart:
                 _check_apart(self.program, interval, sum(self._serves(n, interval) for n in given))
@@ -113,15 +113,17 @@ class _Placer:
                 found.append(interval)
         return found
 
-    def _before_stretch(self, interval: Interval) -> Interval:
+    def _outside_stretch(self, interval: Interval) -> Interval:
         """Between an access from before waves come apart and one behind, the barrier stands before: one more in their
-        loop would be for every trip, and would change what the groups do at the same time."""
+        loop would be for every trip, and would change what the groups do meanwhile. What waits for copies, or orders
+        global memory, stands outside too, unless both accesses are of one stretch."""
         number = self.program.stretches.number
         producer, consumer = (number.get(self.program.nodes[n].op) for n in (interval.producer, interval.consumer))
-        if consumer is None or producer == consumer:
+        special = interval.asynchronous or interval.everywhere
+        if interval.apart or (consumer in (None, producer) and not special):
             return interval
-        stretch = consumer
-        outside = tuple(p for p in interval.points if number.get(self.program.nodes[p].op) != stretch)
+        inside = [stretch for stretch in (producer, consumer) if stretch is not None]
+        outside = tuple(p for p in interval.points if number.get(self.program.nodes[p].op) not in inside)
         return replace(interval, points=outside)
 
     def _fewest(self, intervals: list[Interval], given: set[int]) -> list[int]:

@@ -233,3 +233,35 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// What was stored in the loop is read behind it: the barrier for that stands behind, where all waves are together.
+// CHECK-LABEL: @behind(
+// CHECK:       wave.iterate
+// CHECK-NOT:   everywhere
+// CHECK:       wave.conditional [wave.x lt 2] attributes {wave.stagger}
+// CHECK:       wave.shared_memory_barrier {wave.everywhere}
+// CHECK-NEXT:  wave.read
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @behind(%a: !wave.memory<[2048], f32, global>) symbols {M = 256, K = 256}
+      constraints [#wave.workgroup<M, 256, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    wave.conditional [wave.x ge 2] attributes {wave.stagger} {
+      wave.shared_memory_barrier
+      wave.yield
+    }
+    wave.iterate K iv(%k) trips(8) {
+      wave.write %zero, %a index [iv.K * 256 + wave.x * 64 + lane] symbols(iv.K = %k) : vector<1xf32>, !wave.memory<[2048], f32, global>
+      wave.shared_memory_barrier
+      wave.shared_memory_barrier
+      wave.yield
+    }
+    wave.conditional [wave.x lt 2] attributes {wave.stagger} {
+      wave.shared_memory_barrier
+      wave.yield
+    }
+    %v = wave.read %a index [255 - wave.x * 64 - lane] : !wave.memory<[2048], f32, global> -> vector<1xf32>
+    wave.return
+  }
+}
