@@ -97,7 +97,7 @@ def test_trips(case: GemmCase, copies: int) -> None:
 @pytest.mark.parametrize("machine", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["simulator", "machine"])
 def test_attention(machine: bool) -> None:
     """The same bits as without a schedule; products, and the softmax between, in clusters of their own."""
-    shape = attention.Shape(heads=1, queries=128, keys=336, qk_size=32, v_size=32)
+    shape = attention.Shape(heads=1, queries=128, keys=288, qk_size=32, v_size=32)
     variant = attention.Variant(causal=True)
     given = attention.inputs(shape, variant, np.float16)
     found = []

@@ -85,10 +85,11 @@ module attributes {wave.form = "tile", wave.target = "gfx942"} {
       constraints [#wave.workgroup<M, BM, x>, #wave.workgroup<N, BN, y>, #wave.tiling<K, BK>, #wave.wave<M, BM floordiv 2>,
                    #wave.wave<N, BN floordiv 4>, #wave.hardware<threads_per_wave = 64, mma = f32_16x16x16_f16>] {
     %zero = wave.register 0.0 : !wave.tile<[M, N], f32>
-    // expected-warning@+1 {{ping-pong is for loops with at least 4 matrix operations; it runs as it is written}}
+    // expected-warning@+1 {{ping-pong is for loops whose products have at least 4 matrix operations each; use larger tiles, or another strategy; it runs as it is written}}
     %sum = wave.iterate K iter_args(%acc = %zero : !wave.tile<[M, N], f32>) {
       %x = wave.read %a : !wave.memory<[M, K], f16, shared> -> !wave.tile<[M, K], f16>
       %y = wave.read %b : !wave.memory<[N, K], f16, shared> -> !wave.tile<[N, K], f16>
+      // expected-note@+1 {{one of these ops}}
       %z = wave.mma %x, %y, %acc : !wave.tile<[M, K], f16>, !wave.tile<[N, K], f16>, !wave.tile<[M, N], f32>
       wave.yield %z : !wave.tile<[M, N], f32>
     }

@@ -84,9 +84,11 @@ def _moved(problem: Problem, schedule: Schedule) -> int:
 
 
 def _check_kinds(problem: Problem) -> None:
-    if len(problem.of_kind("mma")) < LEAST_MMAS:
+    if not _clusters(problem, 1):
         raise NoSchedule(
-            f"problem '{problem.name}': ping-pong is for loops with at least {LEAST_MMAS} matrix operations"
+            f"problem '{problem.name}': ping-pong is for loops whose products have at least {LEAST_MMAS} matrix "
+            "operations each; use larger tiles, or another strategy",
+            operations=tuple(o.name for o in problem.of_kind("mma")),
         )
     for operation in problem.of_kind("barrier", "order"):
         raise NoSchedule(
