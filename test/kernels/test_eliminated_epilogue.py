@@ -21,6 +21,9 @@ from wave_mlir.wave.compile import WaveCompileOptions, wave_compile
 DIRECT = replace(SMALL, target="gfx950", space="direct", tile=(32, 32, 64))
 
 
+MORE = [(2, "modulo"), (5, "four-stage")]
+
+
 def compiled(case: GemmCase, strategy: str, dynamic: tuple[str, ...] = ()) -> Compiled:
     options = PipelineOptions(
         schedule=strategy, eliminate_epilogue=True, global_to_shared=case.space == "direct", verify=True
@@ -28,7 +31,7 @@ def compiled(case: GemmCase, strategy: str, dynamic: tuple[str, ...] = ()) -> Co
     return driver.compile_module(_text(case, dynamic), options=options, keep=["scheduled"])
 
 
-@pytest.mark.parametrize(("stages", "unroll", "trips"), [(2, 1, (0, 1, 4)), (3, 2, (1, 2, 5)), (5, 1, (1, 3, 7))])
+@pytest.mark.parametrize(("stages", "unroll", "trips"), [(3, 2, (0, 1, 5)), (5, 1, (1, 3, 7))])
 def test_stages(stages: int, unroll: int, trips: tuple[int, ...]) -> None:
     _check_trips(SMALL, stages, unroll, trips, eliminate=True)
 
@@ -41,7 +44,10 @@ def test_all_stages(case: GemmCase, stages: int, unroll: int) -> None:
     _check_trips(case, stages, unroll, tuple(range(10)), eliminate=True)
 
 
-@pytest.mark.parametrize(("number", "strategy"), [(0, "prefetch"), (2, "modulo"), (5, "modulo"), (5, "four-stage")])
+@pytest.mark.parametrize(
+    ("number", "strategy"),
+    [(0, "prefetch"), (5, "modulo"), *(pytest.param(n, s, marks=pytest.mark.slow) for n, s in MORE)],
+)
 def test_strategies(number: int, strategy: str, isa: Callable[..., object]) -> None:
     """Trips known at run time, the last one partial in some."""
     case = replace(CASES[number], m=CASES[number].tile[0])
@@ -52,6 +58,7 @@ def test_strategies(number: int, strategy: str, isa: Callable[..., object]) -> N
     _check(replace(case, k=3 * step), lambda *arrays: isa(kernel, *arrays, symbols={"K": 3 * step}, seed=4))
 
 
+@pytest.mark.slow
 def test_code() -> None:
     """One loop holds all products; its loads cost scalar instructions, and the code is shorter."""
     case = GemmCase("gfx942", "f16", 16, "shared", (128, 128, 32), (2, 2), 4096, 4096, 4096)

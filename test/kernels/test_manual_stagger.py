@@ -54,7 +54,7 @@ def test_exact(body: Callable[[Ops], None]) -> None:
     check_exact(kernel)
 
 
-@pytest.mark.parametrize("k", [0, 64, 192, 320])
+@pytest.mark.parametrize("k", [0, 192])
 def test_trips_at_run_time(k: int) -> None:
     check_exact(made(tkw.wave_schedule()(lambda: staggered(Ops())), k=None), k)
 
