@@ -31,6 +31,7 @@ from .problem import (
 )
 from .product_solver import pipelined, schedule_products
 from .products import Products
+from .rows import by_rows
 from .schedule import MOST_STAGES, MOST_UNROLL, Schedule, Slot
 from .shorten import shorten
 from .staged import attention, four_stage
@@ -58,6 +59,7 @@ __all__ = [
     "Slot",
     "Use",
     "attention",
+    "by_rows",
     "check",
     "dump",
     "four_stage",

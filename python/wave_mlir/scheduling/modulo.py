@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from .anchored import solve_around
 from .bounds import critical_circle, heights, minimum_interval, quantum
 from .problem import NoSchedule, Operation, Problem
 from .reservation import Reservation
 from .schedule import Schedule
+from .searching import Attempt, search
 
 BUDGET = 6
 """Placements for each operation before an interval is given up (Rau: 6 is near the best for time and result)."""
@@ -56,10 +57,6 @@ def modulo(problem: Problem, copies: Mapping[str, int] | None = None, *, budget:
     return Schedule.of_cycles(problem, "modulo", found[0] * step, clocks, copies)
 
 
-Attempt = Callable[[int], dict[str, int] | None]
-"""Cycles at an interval, both in steps, or None."""
-
-
 def _attempts(problem: Problem, step: int, budget: int) -> list[Attempt]:
     """Ways to schedule at one interval."""
     most = max(problem.by_name, key=lambda n: len(problem.incoming[n]) + len(problem.outgoing[n]))
@@ -75,27 +72,6 @@ def _attempts(problem: Problem, step: int, budget: int) -> list[Attempt]:
         lambda interval: solve_around(problem, interval, step, {most: 0}, -(-placements // count)),
         *([shuffled] if count <= SMALL else []),
     ]
-
-
-def search(lowest: int, most: int, attempt: Attempt) -> tuple[int, dict[str, int]] | None:
-    """The shortest interval found and its cycles: twice as far from the lower bound each time, then back by halves."""
-    failed, more = lowest - 1, 0
-    while True:
-        interval = min(lowest + more, most)
-        if interval <= failed:
-            return None
-        found = attempt(interval)
-        if found is not None:
-            break
-        failed, more = interval, more * 2 or 1
-    while failed + 1 < interval:
-        middle = (failed + interval) // 2
-        better = attempt(middle)
-        if better is None:
-            failed = middle
-        else:
-            interval, found = middle, better
-    return interval, found
 
 
 def solve(problem: Problem, interval: int, step: int, budget: int, seed: int = 0) -> dict[str, int] | None:

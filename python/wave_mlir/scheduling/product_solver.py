@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import lcm
 
 from .anchored import solve_around
 from .bounds import minimum_interval, quantum, resource_bound
 from .latencies import one_trip_ahead
-from .modulo import modulo, search
+from .modulo import modulo
 from .pressure import pressure
 from .problem import NoSchedule, Problem
 from .products import Products
+from .rows import by_rows
 from .schedule import Schedule
+from .searching import search
 from .shorten import shorten
 from .staged import four_stage
 
@@ -51,13 +54,24 @@ def pipelined(problem: Problem, copies: Mapping[str, int] | None = None) -> tupl
         if not found:
             raise
         return min(found, key=lambda f: f[1].interval)
-    others = [(shorter, other)] if other.interval <= bound else [(shorter, other), four_stage(problem, copies)]
+    others = [(shorter, other)]
+    if other.interval > bound:
+        others.append(four_stage(problem, copies))
+        denser = by_rows(shorter, copies, below=min(o.interval for _, o in others))
+        if denser is not None and _runs(problem, denser):
+            others.append((shorter, denser))
     others = [(solved, shorten(solved, schedule)) for solved, schedule in others]
-    others = [o for o in others if not problem.registers or pressure(*o) <= problem.registers] or others
+    others = [o for o in others if not problem.registers or pressure(*o) <= problem.registers] or others[:2]
     best, shortest = (min(c, key=lambda f: f[1].interval, default=None) for c in (found, others))
     if best is None or (shortest is not None and best[1].interval > shortest[1].interval and _fits(*shortest)):
         return shortest or others[0]
     return best
+
+
+def _runs(problem: Problem, schedule: Schedule) -> bool:
+    """Whether the loop makes as many trips as the schedule has under way; yes if that is not known."""
+    trips = int(problem.attributes.get("trips", "0"))
+    return not trips or schedule.stages - 1 + lcm(schedule.unroll, *schedule.copies.values()) <= trips
 
 
 def schedule_products(problem: Problem, copies: Mapping[str, int] | None = None) -> Schedule | None:

@@ -109,11 +109,18 @@ class Reservation:
 
     def in_the_way(self, operation: Operation, clock: int) -> list[str]:
         """Operations to take out so that another one can be issued at a clock."""
-        found: dict[str, None] = {}
+        return self.in_the_way_at(operation, [clock])[0]
+
+    def in_the_way_at(self, operation: Operation, clocks: list[int]) -> list[list[str]]:
+        """The same for each of several clocks."""
+        found: list[dict[str, None]] = [{} for _ in clocks]
         for use in operation.uses:
-            wanted = self._mask(use.clocks // self._step, clock + use.start // self._step)
-            found.update(dict.fromkeys(n for n, bits in self._users[use.resource].items() if bits & wanted))
-        return list(found)
+            wanted = [self._mask(use.clocks // self._step, clock + use.start // self._step) for clock in clocks]
+            any_of_them = _union(wanted)
+            near = [(n, bits) for n, bits in self._users[use.resource].items() if bits & any_of_them]
+            for names, mask in zip(found, wanted, strict=True):
+                names.update(dict.fromkeys(n for n, bits in near if bits & mask))
+        return [list(names) for names in found]
 
 
 def _union(masks: list[int]) -> int:
