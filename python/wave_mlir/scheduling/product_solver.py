@@ -57,7 +57,8 @@ def pipelined(problem: Problem, copies: Mapping[str, int] | None = None) -> tupl
     others = [(shorter, other)]
     if other.interval > bound:
         others.append(four_stage(problem, copies))
-        denser = by_rows(shorter, copies, below=min(o.interval for _, o in others))
+        least = min(o.interval for _, o in others)
+        denser = by_rows(shorter, copies, below=least) if _runs(problem, other) else None
         if denser is not None and _runs(problem, denser):
             others.append((shorter, denser))
     others = [(solved, shorten(solved, schedule)) for solved, schedule in others]
