@@ -19,6 +19,8 @@ from .searching import search
 
 BUDGET = 800
 """Placements before an interval is given up."""
+LEAST = 4
+"""With fewer of them for each operation none is tried: that takes time and finds nothing."""
 CHOICES = 8
 """Places that are compared for an operation that finds no free one."""
 
@@ -30,7 +32,9 @@ _FAR = 1 << 40
 
 
 def by_rows(problem: Problem, copies: Mapping[str, int] | None = None, *, below: int) -> Schedule | None:
-    """The schedule of the shortest interval found, of fewer than `below` clocks; None if none was."""
+    """The schedule of the shortest interval found below `below` clocks; None if none was, or for a large loop."""
+    if LEAST * len(problem.operations) > BUDGET:
+        return None
     looser = problem.with_copies(copies or {})
     step = quantum(looser)
     lowest = -(-minimum_interval(looser) // step)
