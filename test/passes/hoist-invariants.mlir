@@ -143,6 +143,34 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
 
 // -----
 
+// A value that is written in parts.
+// CHECK-LABEL: wave.kernel @parts(
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @parts(%a: !wave.memory<[512], f16, global>, %b: !wave.memory<[512], f16, global>)
+      symbols {K = 512, BK = 64} dynamic [] constraints [#wave.tiling<K, BK>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate : !wave.memory<[128], f16, shared>
+    // CHECK:      %[[V:.*]] = wave.read %a
+    // CHECK-NEXT: %[[X:.*]] = vector.extract_strided_slice %[[V]] {offsets = [0]
+    // CHECK-NEXT: wave.write %[[X]]
+    // CHECK-NEXT: %[[Y:.*]] = vector.extract_strided_slice %[[V]] {offsets = [1]
+    // CHECK-NEXT: wave.write %[[Y]]
+    // CHECK-NEXT: wave.read
+    // CHECK-NEXT: wave.iterate
+    wave.iterate K iv(%k) trips(8) {
+      %q = wave.read %a index [lane * 2] : !wave.memory<[512], f16, global> -> vector<2xf16>
+      %x = vector.extract_strided_slice %q {offsets = [0], sizes = [1], strides = [1]} : vector<2xf16> to vector<1xf16>
+      wave.write %x, %l index [lane] : vector<1xf16>, !wave.memory<[128], f16, shared>
+      %y = vector.extract_strided_slice %q {offsets = [1], sizes = [1], strides = [1]} : vector<2xf16> to vector<1xf16>
+      wave.write %y, %l index [lane + 64] : vector<1xf16>, !wave.memory<[128], f16, shared>
+      %p = wave.read %l index [lane * 2] : !wave.memory<[128], f16, shared> -> vector<2xf16>
+      wave.yield
+    }
+    wave.return
+  }
+}
+
+// -----
+
 // A direct copy.
 // CHECK-LABEL: wave.kernel @direct(
 module attributes {wave.form = "lane", wave.target = "gfx942"} {

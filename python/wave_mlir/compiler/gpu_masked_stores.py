@@ -78,10 +78,12 @@ def _join(run: list[ir.Operation]) -> None:
                 every = arith.AndIOp(every, condition).result
             outer = scf.IfOp(every, has_else=True)
             with ir.InsertionPoint(outer.then_block):
-                for op in run:
-                    for store in _stores(op):
-                        store.clone()
+                copies = [op.clone() for op in run]  # whole branches: values made inside stay with their users
                 scf.YieldOp([])
+            for copy in copies:
+                for store in _stores(copy):
+                    store.move_before(copy)
+                copy.operation.erase()
             with ir.InsertionPoint(outer.else_block):
                 end = scf.YieldOp([]).operation
         for op in run:

@@ -53,6 +53,8 @@ class Invariants:
             return
         for view in list(self.body.operations):
             op = view.operation
+            if op.block != self.body:
+                continue  # moved with another one
             if self._is_source(op):
                 self._move_read(op)
             elif op.name == _COPY or (op.name == "wave.write" and in_lds(memory_of(op))):

@@ -36,6 +36,7 @@ FLIPPED: dict[str, dict] = {
     "use_global_to_shared": {"use_global_to_shared": True},
     "schedule": {"schedule": SchedulingType.PREFETCH},
     "multi_buffer_count": {"multi_buffer_count": 2},
+    "eliminate_epilogue": {"eliminate_epilogue": True},
     "override_schedule": {"override_schedule": __file__},
 }
 SAME = {"cache", "dump_intermediates", "dump_binaries", "dump_schedule"}
