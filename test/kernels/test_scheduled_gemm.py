@@ -45,6 +45,7 @@ def _check(case: GemmCase, run: Callable[..., object]) -> None:
     np.testing.assert_array_equal(c, gemm_cases.expected(a, b, c.dtype), err_msg=str(case))
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_simulated(case: GemmCase, strategy: str) -> None:
@@ -107,9 +108,7 @@ def _annotate(loop: ir.Operation, stages: int, unroll: int) -> None:
     loop.attributes["wave.pipeline"] = ir.DictAttr.get({"stages": number(stages), "unroll": number(unroll)})
 
 
-def _pipelined(
-    case: GemmCase, dynamic: tuple[str, ...], stages: int, unroll: int, eliminate: bool = False
-) -> Compiled:
+def _pipelined(case: GemmCase, dynamic: tuple[str, ...], stages: int, unroll: int, eliminate: bool = False) -> Compiled:
     options = PipelineOptions(global_to_shared=case.space == "direct")
     module = driver.compile_module(_text(case, dynamic), until="lane", options=options).module
     with module.context, ir.Location.unknown():
@@ -121,9 +120,7 @@ def _pipelined(
     return driver.compile_module(module)
 
 
-def _check_trips(
-    case: GemmCase, stages: int, unroll: int, trips: tuple[int, ...], eliminate: bool = False
-) -> None:
+def _check_trips(case: GemmCase, stages: int, unroll: int, trips: tuple[int, ...], eliminate: bool = False) -> None:
     step = case.tile[2]
     at_run_time = _pipelined(case, ("K",), stages, unroll, eliminate)
     for count in trips:

@@ -22,6 +22,7 @@ def run(shape: Shape, target: str, mma: tuple, waves: int = 2, tolerance: float 
         check_machine(made, given, want, tolerance, seed=3)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("target", ["gfx942", "gfx950"])
 @pytest.mark.parametrize("mma", [K4_16, K4_32, PLAIN_16], ids=["16x16 K4", "32x32 K4", "16x16"])
 def test_one_tile_of_keys(target: str, mma: tuple) -> None:
@@ -29,6 +30,7 @@ def test_one_tile_of_keys(target: str, mma: tuple) -> None:
     run(Shape(2, 40, 64, 64, 64), target, mma, machine=mma == K4_16)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("size", [(40, 100, 64), (17, 65, 32), (9, 200, 40)], ids=str)
 @pytest.mark.parametrize("waves", [1, 4])
 def test_several_tiles_of_keys(size: tuple[int, int, int], waves: int) -> None:

@@ -133,6 +133,7 @@ def test_run_time_columns(size: tuple[int, int, int]) -> None:
     run(gemm, subs, [a, b.T.copy()], product(a, b).astype(np.float32), dynamic=[N], machine=True)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("space", [SHARED, GLOBAL], ids=["shared", "global"])
 @pytest.mark.parametrize("dtype", KINDS, ids=str)
 def test_run_time_sizes_cost_little(dtype: DataType, space: sympy.Symbol) -> None:

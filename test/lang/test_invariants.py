@@ -57,8 +57,8 @@ def test_chained(space: object, keys: int | None) -> None:
 
 def test_large_tiles_stay_in_lds() -> None:
     """A row of 768 takes 96 registers a lane as an operand: it is copied to LDS once, and read there in every trip."""
-    sizes = {M: 16, N: 32, K: 64, INNER: 768}
-    q, k, v = (integers(s, tkl.f16, i, 1) for i, s in enumerate([(16, 768), (64, 768), (32, 64)]))
+    sizes = {M: 16, N: 32, K: 32, INNER: 768}
+    q, k, v = (integers(s, tkl.f16, i, 1) for i, s in enumerate([(16, 768), (32, 768), (32, 32)]))
     want = product(product(q, k), v).astype(np.float32)
     made = run(chained(SHARED, waves=1, keys=16), sizes, [q, k, v], want)
     front, _, rest = made.ir("scheduled").partition("wave.iterate")

@@ -32,6 +32,7 @@ def filled(*sizes: int, value: int = 0) -> np.ndarray:
     return np.full(sizes, value, np.int32)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("experts", "top"), [(8, 2), (8, 1), (60, 4), (64, 8), (5, 5)])
 def test_gating(experts: int, top: int) -> None:
     shape = Shape(7, experts, top, 32, 32)

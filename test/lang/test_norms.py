@@ -97,6 +97,7 @@ def test_layer_and_rms_norm(n: int, waves: int) -> None:
     check(kernel, {M: 3, N: n}, [a, w, zero, zero.copy()], {2: layer, 3: rms}, tolerance=2e-5)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("name", DTYPES)
 @pytest.mark.parametrize("kind", REFERENCE)
 def test_dtypes(kind: str, name: str) -> None:
@@ -112,6 +113,7 @@ def test_dtypes(kind: str, name: str) -> None:
     check(kernel, {M: 3, N: 150}, [a, np.zeros(3, array)], {1: want})
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("shapes", [{M: 4, K: 16, N: 1}, {M: 1, K: 4, N: 16}, {M: 1, K: 1, N: 64}, {M: 0, K: 0, N: 64}])
 @pytest.mark.parametrize("kind", ["sum", "max"])
 def test_several_dims(shapes: dict, kind: str) -> None:

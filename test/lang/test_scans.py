@@ -86,6 +86,7 @@ def best_of(a: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     return np.take_along_axis(a, order, 1), order.astype(np.int32)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("n", "waves", "k", "kind"),
     [(128, 2, 3, "f32"), (500, 4, 8, "i32"), (70, 2, 1, "f16"), (16, 4, 11, "f32"), (256, 8, 5, "bf16")],
