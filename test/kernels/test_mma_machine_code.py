@@ -112,7 +112,7 @@ def test_one_hot(isa_run: Run, tmp_path: Path, target: Target, kind: MmaKind) ->
 SCALED = [(t, k) for t, k in RUNNABLE if k.is_scaled]
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(7)
 @pytest.mark.parametrize(("target", "kind"), SCALED, ids=[f"{t.name}-{k.name}" for t, k in SCALED])
 def test_scales(machine_run: Run, tmp_path: Path, target: Target, kind: MmaKind) -> None:
     """Random powers of two as scales, then each scale alone differing from 1, from every byte of the register."""

@@ -69,6 +69,7 @@ def test_kinds(mma: tuple[MMAType, MMAType], dtype: str, waves: int) -> None:
     run(Shape(2, 50, 70, 64, 64, kv_heads=1), Variant(bias=True), mma, dtype, waves)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("mma", [F16_32, WIDE_16, WIDE_32], ids=lambda m: m[0].name)
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 def test_kinds_of_gfx950(mma: tuple[MMAType, MMAType], dtype: str) -> None:

@@ -45,6 +45,7 @@ CASES = [
 ]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("number", range(len(CASES)))
 def test_rows(number: int, dynamic: bool) -> None:

@@ -48,6 +48,7 @@ def test_sizes(size: tuple[int, int, int]) -> None:
     _run(tkl.f16, size, (32, 32, 32), (2, 2), machine=size[0] == 17, space=SHARED if size[1] % 2 else GLOBAL)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("dtype", [tkl.f16, tkl.i8], ids=str)
 @pytest.mark.parametrize("tile", [(1, 1, 1), (8, 8, 8), (3, 5, 7), (1, 64, 16), (64, 1, 32), (48, 24, 40)], ids=str)
 @SPACES
