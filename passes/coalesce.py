@@ -136,26 +136,24 @@ def _widen_scatter(info: KernelInfo, relaying: Relaying, write: ir.Operation) ->
     if scatter is None or not _is_movable(write):
         return
     emit_remark(write, str(scatter))
-    if not scatter.pays:
-        return
-    _move_mask(relaying, write, scatter.layout)
-    _move_positions(relaying, write, scatter.layout)
-    tile = TileType(write.operands[0].type)
-    kind = TileType.get(tile.dims, tile.element_type, scatter.layout)
-    with ir.InsertionPoint(write):
-        moved = ir.Operation.create("wave.relayout", [kind], [write.operands[0]], loc=write.location)
-    write.operands[0] = moved.results[0]
+    if scatter.pays:
+        _store_as(relaying, write, write.operands[0], scatter.layout)
 
 
 def _rename_registers(relaying: Relaying, read: ir.Operation, write: ir.Operation, way: Transposing) -> None:
     """Store the columns of what a lane has loaded in rows."""
-    _move_mask(relaying, write, way.store)
-    _move_positions(relaying, write, way.store)
-    tile = TileType(read.results[0].type)
-    kind = TileType.get(tile.dims, tile.element_type, way.store)
+    _store_as(relaying, write, read.results[0], way.store)
+
+
+def _store_as(relaying: Relaying, write: ir.Operation, value: ir.Value, layout: Layout) -> None:
+    """Store a value from the elements that lanes have in another layout: mask and positions follow."""
+    _move_mask(relaying, write, layout)
+    _move_positions(relaying, write, layout)
+    tile = TileType(value.type)
+    kind = TileType.get(tile.dims, tile.element_type, layout)
     with ir.InsertionPoint(write):
-        columns = ir.Operation.create("wave.relayout", [kind], [read.results[0]], loc=write.location)
-    write.operands[0] = columns.results[0]
+        moved = ir.Operation.create("wave.relayout", [kind], [value], loc=write.location)
+    write.operands[0] = moved.results[0]
 
 
 def _copies(block: ir.Block) -> list[tuple[ir.Operation, ir.Operation]]:
