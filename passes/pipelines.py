@@ -86,7 +86,7 @@ def _staged_to_lane(options: PipelineOptions) -> list[str]:
     swizzle = ["wave-swizzle-shared"] if options.swizzle else []
     copies = _call("wave-gather-to-shared", all=options.global_to_shared)
     reads = ["wave-bounds", "wave-transpose-reads", "wave-split-accesses"]
-    accesses = ["wave-peel-loops", *reads, copies, *swizzle, *buffers]
+    accesses = ["wave-peel-loops", "wave-fold-conditions", *reads, copies, *swizzle, *buffers]
     return ["wave-expand", "wave-lower-reductions", *accesses]
 
 

@@ -41,7 +41,7 @@ class _Origins:
             if ir.DenseElementsAttr(attribute).is_splat:
                 return self._number("constant", str(attribute))
             return self._number(value, number)
-        if (source := _source(op, number)) is not None:
+        if (source := source_of(op, number)) is not None:
             return self.of(*source, depth - 1)
         elementwise = op.name.startswith("arith.") and len(op.operands) > 0
         expr = op.attributes["expr"] if op.name == "wave.apply_expr" else None
@@ -52,7 +52,7 @@ class _Origins:
         return self._number(value, number)
 
 
-def _source(op: ir.Operation, number: int) -> tuple[ir.Value, int] | None:
+def source_of(op: ir.Operation, number: int) -> tuple[ir.Value, int] | None:
     """The element that element `number` of a result is, where an op only moves elements."""
     name = op.name
     if name == "vector.from_elements":
