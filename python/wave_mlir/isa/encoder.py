@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from . import constants, expressions, immediates, modifiers, registers, rules, signature
+from . import constants, expressions, immediates, memory_rules, modifiers, registers, rules, signature
 from .assembly import Function, Line
 from .data import CODE_BASE
 from .encoding import INSTRUCTION, SOURCES, Flags, Kind, OperandBits
@@ -23,6 +23,7 @@ _SHORT_FORMATS = frozenset({"sop1", "sop2", "sopc", "vop1", "vop2", "vopc"})
 _ALWAYS_LITERAL = ("v_fmamk", "v_fmaak", "v_madmk", "v_madak")
 _MIXED = ("v_mad_mix", "v_fma_mix")  # VOP3P whose op_sel_hi is 0 unless said
 _TO_SCALAR = ("v_readlane", "v_readfirstlane")
+_INDEXING = ("s_set_gpr_idx_on", "s_set_gpr_idx_mode")
 _ALIGN = 256
 _NO_OPERAND = (int(Kind.NONE), 0, 0, 6, 0, 0, 0)
 _DWORD = 6  # Sel::Dword
@@ -112,7 +113,8 @@ class _Encoder:
         label = ""
         dst: list[_Encoded] = []
         src: list[_Encoded] = []
-        for i, (type, text) in enumerate(self._assign()):
+        given = self._assign()
+        for i, (type, text) in enumerate(given):
             is_dst = i < len(self.types.dst)
             if text is not None and type.cls in signature.IMMEDIATES:
                 label = self._immediate(type, text) or label
@@ -120,10 +122,11 @@ class _Encoder:
             else:
                 encoded = _NO_OPERAND if text is None else self._operand(type, text, is_dst)
             (dst if is_dst else src).append(encoded)
-        rules.check(line, self.op, self.types)
+        rules.check(line, self.op, self.types, given)
         count = len(self.types.src)
         for name, value in line.modifiers.items():
             modifiers.apply(fields, name, value, count, self.op.format)
+        memory_rules.check_offset(self.op, fields.get("offset", 0))
         for i, name in enumerate(("src0_sel", "src1_sel")):
             if name in fields and i < len(src):
                 src[i] = (*src[i][:3], fields.pop(name), *src[i][4:])
@@ -137,6 +140,8 @@ class _Encoder:
         dst, src = self.types.dst, self.types.src
         if [t.cls for t in src] == ["waitcnt"]:
             given = [self.line.tail]
+        if [t.cls for t in src][-1:] == ["soff"] and len(given) == len(dst) + len(src) - 1:
+            given.append("0")  # the assembler takes scalar memory without an offset
         every = (*dst, *src)
         spare = len(given) - sum(not t.optional for t in every)
         if spare < 0 or len(given) > len(every):
@@ -155,7 +160,8 @@ class _Encoder:
     def _immediate(self, type: Type, text: str) -> str:
         if type.cls == "label":
             return text
-        self.fields["offset"] = getattr(immediates, type.cls)(text)
+        read = immediates.indexing if self.op.name in _INDEXING else getattr(immediates, type.cls)
+        self.fields["offset"] = read(text)
         return ""
 
     def _operand(self, type: Type, text: str, is_dst: bool) -> _Encoded:
@@ -172,11 +178,15 @@ class _Encoder:
         if is_dst or type.cls in ("vaddr", "saddr", "sbool"):
             raise ValueError(f"{text!r} is not a register")
         if type.cls == "soff":
-            value = int(text, 0) if constants.is_constant(text) else expressions.value(text, self.symbols, self.address)
+            value = constants.whole(text)
+            if value is None:
+                value = expressions.value(text, self.symbols, self.address)
             self.fields["offset"] = self.fields.get("offset", 0) + value
             return _NO_OPERAND
         if constants.is_constant(bare):
             value = constants.raw_bits(bare, type)
+        elif type.bits == 64:
+            raise ValueError(f"{text!r} is neither a register nor a constant; a symbol has 32 bits")
         else:
             word = expressions.value(bare, self.symbols, self.address + 4)
             value = constants.raw_bits(f"lit({word})", type)

@@ -80,18 +80,30 @@ def sendmsg(text: str) -> int:
         return simm16(text) & 0xFFFF
     name, *rest = match.groups()
     message = _MESSAGES[name] if name in _MESSAGES else _number(name, "a message")
+    if not 0 <= message <= 15:
+        raise ValueError(f"{text}: messages are 0 to 15")
     operation, stream = [0 if part is None else _number(part, "an operation or stream") for part in rest]
     return message | operation << 4 | stream << 8
 
 
 def simm16(text: str) -> int:
-    """A 16-bit number, signed: 0xffff is -1; or gpr_idx(SRC0,DST) of s_set_gpr_idx_on."""
-    if match := _INDEXING.match(text):
-        return sum(_INDEX_BITS[p.strip()] for p in match[1].split(",") if p.strip() in _INDEX_BITS)
+    """A 16-bit number, signed: 0xffff is -1."""
     value = _number(text, "a 16-bit number")
     if not -(1 << 15) <= value < 1 << 16:
         raise ValueError(f"{text} does not fit in 16 bits")
     return value - (1 << 16) if value >= 1 << 15 else value
+
+
+def indexing(text: str) -> int:
+    """The operands that s_set_gpr_idx_on and s_set_gpr_idx_mode index: gpr_idx(SRC0,DST), or a number of four bits."""
+    match = _INDEXING.match(text)
+    names = [p.strip() for p in match[1].split(",") if p.strip()] if match else []
+    if set(names) - _INDEX_BITS.keys() or len(set(names)) < len(names):
+        raise ValueError(f"{text}: the operands are {', '.join(_INDEX_BITS)}, each once")
+    value = sum(_INDEX_BITS[name] for name in names) if match else simm16(text)
+    if not 0 <= value <= 15:
+        raise ValueError(f"{text} does not fit in four bits")
+    return value
 
 
 def ds_offset(text: str) -> int:

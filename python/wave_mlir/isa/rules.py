@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from . import constants, registers
+from . import constants, memory_rules, order, registers
 from .assembly import Line
 from .encoding import Kind
 from .native import Opcode
@@ -19,7 +19,7 @@ _SHORT = frozenset({"vop1", "vop2", "vopc"})
 _VECTOR = frozenset({"vop1", "vop2", "vop3", "vop3p", "vopc"})
 _SCALAR = frozenset({"sop1", "sop2", "sopc", "sopk", "sopp"})
 _CONSTANT_IN_TEXT = re.compile(r"v_(fma|mad)[am]k_")  # always with a literal, and only in the short form
-_NO_E64 = re.compile(r"v_(readfirstlane|swap|accvgpr_mov)_b32|v_(fma|mad)[am]k_")
+_NO_E64 = re.compile(r"v_(readfirstlane|readlane|writelane|swap|accvgpr_mov)_b32|v_(fma|mad)[am]k_")
 _NO_DPP = re.compile(r"v_clrexcp|v_readfirstlane|v_swap_b32|v_accvgpr|v_(fma|mad)[am]k_|v_permlane")
 _NO_SDWA = re.compile(_NO_DPP.pattern + r"|v_nop|v_fmac_f|v_mac_f16|v_dot\dc_")
 _WIDE_SDWA = re.compile(r"v_cvt_pk_f32_[fb][pf]8")
@@ -34,12 +34,6 @@ _PACKED_WORDS = frozenset({"op_sel_hi", "neg_lo", "neg_hi"})
 _MATRIX_WORDS = frozenset({"cbsz", "abid", "blgp"})
 _ARITHMETIC = frozenset({"clamp", "mul", "div", "op_sel", "bitop3", "neg"})
 _VALU_WORDS = _DPP_WORDS | _SDWA_WORDS | _PACKED_WORDS | _ARITHMETIC
-_MEMORY_WORDS = {
-    "ds": frozenset({"offset", "offset0", "offset1", "gds"}),
-    "smem": frozenset({"offset", "glc"}),
-    "mubuf": frozenset({"offset", "offen", "idxen", "sc0", "sc1", "nt", "glc", "slc", "lds", "tfe"}),
-}
-_FLAT_WORDS = frozenset({"offset", "sc0", "sc1", "nt", "glc", "slc"})
 
 _CLAMPED_INTEGERS = re.compile(
     r"v_((add|sub|subrev)_(co_u32|u32|u16|i32|i16)|(addc|subb|subbrev)_co_u32|mul_[iu]32_[iu]24|dot\dc_"
@@ -51,42 +45,71 @@ _UNMODIFIED = re.compile(r"v_cvt_(sr|scalef32)_")
 _SELECTS = re.compile(r"v_(alignb|cvt_sr_|cvt_scalef32_|cvt_pk_[fb][pf]8_|mad_[iu]32_[iu]16|pk_fmac)")
 _SELECTS_NOT = re.compile(r"v_\w+_legacy_|v_cvt_pk_b?f16_f32|v_cvt_scalef32_(sr_)?(2x)?pk32")
 _MIXED = re.compile(r"v_(mad|fma)_mix")
-_COPIES = re.compile(r"buffer_load_([us]byte|[us]short|dword(x[34])?)$")
 _ARRAYS = re.compile(r"v_cvt_scalef32_(sr_pk32|pk32|2xpk16)_")
-_SIGNED = re.compile(r"^(-?\|[^-|]*\||-?\|-[\d.]+\||-?[^-|]*|-?(neg|abs|sext|lit|lit64)\(.*\))$")
+_NUMBER, _PLAIN = r"-?[\d.][\w.]*", r"[^-|()]*"
+_SIGNED = re.compile(
+    rf"^(-?\|({_NUMBER}|{_PLAIN})\||-?abs\(({_NUMBER}|{_PLAIN})\)|sext\({_PLAIN}\)"
+    rf"|neg\((\|{_PLAIN}\||abs\({_PLAIN}\)|{_NUMBER}|{_PLAIN})\)|-?(?!neg\(|abs\(|sext\()[^-|]*)$"
+)
 
 
 def encoding_of(line: Line, op: Opcode) -> str:
     """The form by the suffix or, without one, by the modifiers: e32, e64, sdwa, dpp, e64_dpp, or "" if neither says."""
     if line.encoding or op.format not in _SHORT:
         return line.encoding
+    if op.name.startswith("v_permlane"):
+        return ""  # what its modifiers say is in the one long form
     if _DPP_WORDS & line.modifiers.keys():
         return "dpp"
     return "sdwa" if _SDWA_WORDS & line.modifiers.keys() else ""
 
 
-def check(line: Line, op: Opcode, types: Signature) -> None:
-    """ValueError when there is no such form of the instruction."""
+def check(line: Line, op: Opcode, types: Signature, given: memory_rules.Given) -> None:
+    """ValueError when there is no such form of the instruction. given: its operands, results first."""
     encoding = encoding_of(line, op)
     _check_form(op, types, encoding, line)
     _check_words(op, types, encoding, line)
+    order.check(line, op.format, encoding)
+    if op.format in memory_rules.FORMATS:
+        memory_rules.check(line, op, given[: len(types.dst)], given[len(types.dst) :])
+        return
     operands = line.operands[len(types.dst) :]
     for text in line.operands[: len(types.dst)]:
         if text.startswith(("-", "|", "neg(", "abs(", "sext(")):
             raise ValueError(f"{text}: a result takes no sign or magnitude")
-    if op.name.startswith("s_cmpk") and registers.parse(line.operands[0]) is None:
-        raise ValueError(f"{line.operands[0]}: a register is needed here")
+    if op.format in _SCALAR:
+        _check_immediates(op, line)
     sources = [(t, text) for t, text in zip(types.src, operands, strict=False) if t.cls not in IMMEDIATES]
     if op.format in _SCALAR | _VECTOR | {"mfma"}:
         _check_signs(op, encoding, sources)
         _check_literals(op, encoding, sources)
-    else:
-        _check_memory(line, op, types, sources)
+        if line.address < 0:  # in code objects the other half of the literal may be anything
+            _check_halves(sources)
     if op.format == "mfma":
-        _check_matrix(line, sources)
+        _check_matrix(line, op, sources)
     if op.format in _VECTOR:
         _check_constant_bus(op, sources)
-        _check_places(op, encoding, line, types, sources)
+        short = (
+            not encoding and op.format in _SHORT and any(literal(text, t) for t, text in sources if t.cls != "sbool")
+        )
+        if short and line.modifiers:
+            raise ValueError(f"{op.name} with a literal takes no modifier, but has {', '.join(line.modifiers)}")
+        _check_places(op, "e32" if short else encoding, line, types, sources)
+
+
+def _check_immediates(op: Opcode, line: Line) -> None:
+    """Which register, number or list of operands an immediate's neighbour and the immediate itself can be."""
+    registers_at = {"s_cmpk": 0, "s_setreg_b32": 1, "s_setpc": 0, "s_swappc": 1, "s_movrels": 1}
+    place = next((at for name, at in registers_at.items() if op.name.startswith(name)), None)
+    if place is not None:
+        register = registers.parse(line.operands[place])
+        if register is None or register.kind != Kind.SGPR:
+            raise ValueError(f"{line.operands[place]}: a scalar register is needed here")
+    if op.name == "s_setreg_imm32_b32" and not constants.is_constant(line.operands[1]):
+        raise ValueError(f"{line.operands[1]}: a number is needed here")
+    last = line.operands[-1] if line.operands else ""
+    if op.name.startswith("s_cmpk") and op.name.endswith("u32") and last.startswith("-"):
+        raise ValueError(f"{last}: an unsigned number is needed here")
 
 
 def _check_form(op: Opcode, types: Signature, encoding: str, line: Line) -> None:
@@ -95,7 +118,7 @@ def _check_form(op: Opcode, types: Signature, encoding: str, line: Line) -> None
     missing = {
         "": False,
         "e32": op.format not in _SHORT | {"sop1", "sop2", "sopc"} or bool(_CONSTANT_IN_TEXT.match(op.name)),
-        "e64": op.format not in _VECTOR or bool(_NO_E64.match(op.name)),
+        "e64": op.format not in _VECTOR | {"mfma"} or bool(_NO_E64.match(op.name)),
         "sdwa": not short or (wide and not _WIDE_SDWA.match(op.name)) or bool(_NO_SDWA.match(op.name)),
         "dpp": op.format not in ("vop1", "vop2") or bool(_NO_DPP.match(op.name)),
         "e64_dpp": True,
@@ -103,6 +126,8 @@ def _check_form(op: Opcode, types: Signature, encoding: str, line: Line) -> None
     if missing[encoding]:
         raise ValueError(f"{op.name} has no form {encoding}")
     controls = _EXCLUSIVE_DPP & line.modifiers.keys()
+    if encoding == "dpp" and not controls:
+        raise ValueError("DPP needs what says where lanes read: quad_perm:[...], row_shr:n and the like")
     if encoding == "dpp" and wide and controls - {"row_newbcast"}:
         raise ValueError("DPP of operands of 64 bits takes row_newbcast only")
 
@@ -127,16 +152,23 @@ def _allowed(word: str, op: Opcode, types: Signature, encoding: str) -> bool:
     if op.format in _VECTOR:
         return word in _VALU_WORDS and _allowed_in_vector(word, op, types, encoding)
     if op.format == "mfma":
-        scaled = op.name.startswith("v_mfma_scale") and word in ("op_sel", "op_sel_hi")
-        return scaled or (word == "neg" if types.dst[0].bits == 64 else word in _MATRIX_WORDS)
-    if op.format in _MEMORY_WORDS:
-        return word in _MEMORY_WORDS[op.format]
-    return word in _FLAT_WORDS and op.format in ("flat", "global", "scratch")
+        return _allowed_in_matrix(word, op, types)
+    return op.format in memory_rules.FORMATS and memory_rules.allowed(word, op)
+
+
+def _allowed_in_matrix(word: str, op: Opcode, types: Signature) -> bool:
+    if types.dst[0].bits == 64:
+        return word == "neg"
+    if op.name.endswith("f8f6f4"):
+        return word in ("cbsz", "blgp") or (op.name.startswith("v_mfma_scale") and word in ("op_sel", "op_sel_hi"))
+    return word in _MATRIX_WORDS and not (word == "blgp" and op.name.startswith("v_smfmac"))
 
 
 def _allowed_in_vector(word: str, op: Opcode, types: Signature, encoding: str) -> bool:
     if word in _DPP_WORDS:
-        return encoding == "dpp" or (word in ("bound_ctrl", "fi") and op.name.startswith("v_permlane"))
+        return (encoding == "dpp" and word != "fi") or (
+            word in ("bound_ctrl", "fi") and op.name.startswith("v_permlane")
+        )
     if word in _SDWA_WORDS:
         names = {"src1_sel": len(types.src) > 1, "src0_sel": bool(types.src)}
         return encoding == "sdwa" and names.get(word, op.format != "vopc")
@@ -144,7 +176,7 @@ def _allowed_in_vector(word: str, op: Opcode, types: Signature, encoding: str) -
         return "bitop3" in op.name
     long = encoding in ("e64", "") if op.format in _SHORT else True
     if word == "clamp":
-        return (long or encoding == "sdwa") and (_clamps(op, types) or (encoding == "sdwa" and op.format == "vopc"))
+        return (long or (encoding == "sdwa" and op.format != "vopc")) and _clamps(op, types)
     if word in ("mul", "div"):
         return (long or encoding == "sdwa") and _multiplies(op, types)
     if word == "op_sel":
@@ -187,7 +219,7 @@ def _selects(op: Opcode, types: Signature) -> bool:
 
 def _check_signs(op: Opcode, encoding: str, sources: list[tuple[Type, str]]) -> None:
     for type, text in sources:
-        if text.startswith(("-", "|")) and not _SIGNED.match(text):
+        if text.startswith(("-", "|", "neg(", "abs(", "sext(")) and not _SIGNED.match(text):
             raise ValueError(f"{text}: signs and magnitudes are written once: -v1, |v1|, -|v1|, sext(v1)")
         sign = re.match(r"-(?![\d.])|\||neg\(|abs\(|-(?=[\d.]+\|)", text)
         if text.startswith("sext("):
@@ -211,7 +243,7 @@ def _takes_signs(op: Opcode, encoding: str, type: Type) -> bool:
 
 def literal(text: str, type: Type) -> bool:
     """Does a word of its own hold the constant (or symbol)?"""
-    bare = text.lstrip("-|").rstrip("|")
+    bare = re.sub(r"^neg\((.*)\)$", r"\1", text).lstrip("-|").rstrip("|")
     if constants.is_constant(bare):
         return not constants.is_inline(text if constants.is_constant(text) else bare, type)
     try:
@@ -236,6 +268,16 @@ def _check_literals(op: Opcode, encoding: str, sources: list[tuple[Type, str]]) 
         raise ValueError(f"{found[0][1]} does not fit in the instruction: this form of {op.name} takes no literal")
     if found[0][0] != 0:
         raise ValueError(f"{found[0][1]}: only the first source can be a literal")
+    if any(re.match(r"-(?![\d.])|\||neg\(|abs\(", text) for _, text in sources):
+        raise ValueError(f"{found[0][1]} and a sign or magnitude are no form of {op.name}")
+
+
+def _check_halves(sources: list[tuple[Type, str]]) -> None:
+    """Whole numbers of 16-bit operands fit in these."""
+    for type, text in sources:
+        value = int(text, 0) if constants.is_whole(text) else None
+        if type.bits == 16 and not type.packed and value is not None and not -(1 << 15) <= value < 1 << 16:
+            raise ValueError(f"the constant {text} does not fit in 16 bits")
 
 
 def _scalar_source(text: str, type: Type) -> str:
@@ -265,7 +307,13 @@ def _is_vector(text: str) -> bool:
     return bool(re.match(r"^(?:-|\||neg\(|abs\(|sext\()*(v|a|acc)[\d\[]", text))
 
 
-def _check_matrix(line: Line, sources: list[tuple[Type, str]]) -> None:
+def _check_matrix(line: Line, op: Opcode, sources: list[tuple[Type, str]]) -> None:
+    others = sources[2:] if op.name.startswith("v_smfmac") else sources[3:]
+    for _, text in others:  # indices of sparse A, scales
+        if not re.match(r"v[\d\[]", text):
+            raise ValueError(f"{text}: a vector register is needed here, no accumulation register")
+    if op.name.endswith("f8f6f4"):
+        _check_narrow(line, sources)
     for i, (type, text) in enumerate(sources):
         accumulator = i == 2 and type.cls in ("f", "i")
         if not _is_vector(text) and not (accumulator and constants.is_constant(text)):
@@ -274,25 +322,13 @@ def _check_matrix(line: Line, sources: list[tuple[Type, str]]) -> None:
             raise ValueError(f"{text} and {line.operands[0]}: both are of the same file, v or a")
 
 
-def _check_memory(line: Line, op: Opcode, types: Signature, sources: list[tuple[Type, str]]) -> None:
-    """Signs, the file of data registers, and sc0 of atomics that return."""
-    for text in line.operands:
-        if re.match(r"-(?!\d)|\||neg\(|abs\(|sext\(", text):
-            raise ValueError(f"{text}: operands of memory instructions take no sign or magnitude")
-    if op.format == "smem" or op.format not in _MEMORY_WORDS.keys() | {"flat", "global", "scratch"}:
-        return
-    if op.format != "mubuf":
-        given = line.operands[-len(types.src) :] if types.src else ()
-        for type, text in zip(types.src, given, strict=False):
-            if type.cls == "b" and not _is_vector(text):
-                raise ValueError(f"{text}: vector registers are needed here")
-    if "lds" in line.modifiers and (len(line.operands) > len(types.src) or not _COPIES.match(op.name)):
-        raise ValueError(
-            f"a copy to LDS is a load of up to 32 bits (gfx950: 96 or 128) without a destination: {line.text}"
-        )
-    optional = any(t.optional for t in types.dst)
-    if "atomic" in op.name and optional and "sc0" in line.modifiers and len(line.operands) == len(types.src):
-        raise ValueError("sc0 says that the old value is returned, but there is no register for it")
+def _check_narrow(line: Line, sources: list[tuple[Type, str]]) -> None:
+    """Formats of 8, 6 and 4 bits take 8, 6 and 4 registers."""
+    for word, (_, text) in zip(("cbsz", "blgp"), sources, strict=False):
+        needed = {2: 6, 3: 6, 4: 4}.get(int(line.modifiers.get(word, "0"), 0), 8)
+        register = registers.parse(text)
+        if register is not None and register.dwords != needed:
+            raise ValueError(f"{text} spans {register.dwords} registers, but the format of {word} takes {needed}")
 
 
 def _check_places(op: Opcode, encoding: str, line: Line, types: Signature, sources: list[tuple[Type, str]]) -> None:
@@ -302,6 +338,8 @@ def _check_places(op: Opcode, encoding: str, line: Line, types: Signature, sourc
         for type, text in sources[first:]:
             if type.cls != "sbool" and not _is_vector(text):
                 raise ValueError(f"{text}: a vector register is needed here; {op.name}_e64 may take others")
+    if op.name.startswith(("v_readlane", "v_readfirstlane")) and not _is_vector(sources[0][1]):
+        raise ValueError(f"{sources[0][1]}: a vector register is needed here")
     if op.name.startswith("v_writelane") and _is_vector(sources[0][1]):
         raise ValueError(f"{sources[0][1]}: a scalar register or a constant is needed here")
     if op.name.startswith("v_accvgpr"):

@@ -200,8 +200,3 @@ def test_vcc_that_a_load_fills(use: str) -> None:
     run([load, "s_waitcnt lgkmcnt(0)", use])
     error = fails([load, use])
     assert "vcc_lo is read before s_load_dwordx2 has filled it" in str(error)
-
-
-def test_m0_that_an_atomic_returns() -> None:
-    lines = ["s_atomic_add m0, s[2:3], 0x0 glc", "s_movreld_b32 s20, s30"]
-    assert "m0 is read" in str(fails(lines))
