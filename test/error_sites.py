@@ -227,7 +227,7 @@ def unexercised(sites: list[Site], texts: Iterable[str]) -> list[Site]:
     exercised: set[int] = set()
     for part in dict.fromkeys(p for text in texts for p in fragments(text)):
         common = Counter(i for gram in _grams(part) for i in where.get(gram, ()))
-        near = [i for i, count in common.most_common(40) if count >= min(ENOUGH - 4, len(grams[i])) // 2]
+        near = [i for i, count in common.most_common(10) if count >= min(ENOUGH - 4, len(grams[i])) // 2]
         scores = {i: shared_letters(part, sites[i].message) for i in near}
         most = max(scores.values(), default=0)
         exercised.update(i for i, score in scores.items() if score == most and score >= min(ENOUGH, sites[i].letters))

@@ -56,7 +56,7 @@ def test_sizes_are_all_there() -> None:
             assert {sizes[name] for sizes in _sizes(dynamic)} == set(SIZES)
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(11)
 @pytest.mark.parametrize(("case", "dynamic"), CASES)
 def test_simulated(case: GemmCase, dynamic: Dynamic) -> None:
     module = _compiled(case, dynamic).module

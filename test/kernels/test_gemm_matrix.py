@@ -56,6 +56,7 @@ def _execute(case: GemmCase, isa_run: Callable[..., object], folder: Path, seeds
         _check(c, a, b)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("case", COVERING, ids=str)
 def test_simulated(case: GemmCase) -> None:
     _simulate(case)
@@ -78,6 +79,7 @@ def test_clipped_rows(case: GemmCase, isa: Callable[..., object]) -> None:
         isa(_compiled(case), a, b, np.zeros_like(c), seed=seed)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("case", COVERING, ids=str)
 def test_machine_code(case: GemmCase, isa: Callable[..., object]) -> None:
     for seed in SEEDS:

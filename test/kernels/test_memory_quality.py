@@ -85,6 +85,7 @@ ASSUME = "".join(f"#wave.assume<{p}>, " for p in ("K lt 65536", "N lt 65536", "K
 """Rows that keep a tile below 2 GiB and start at multiples of 16 bytes."""
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_dynamic_sizes(case: GemmCase) -> None:
     """With run-time sizes the loop is at most 1.3 times as long; accesses are as wide, and no mask is a branch."""

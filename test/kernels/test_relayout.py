@@ -66,6 +66,7 @@ def _run(text: str, dtype: str, isa: bool = False) -> None:
         np.testing.assert_array_equal(d, a + a)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("dtype", NUMPY)
 @pytest.mark.parametrize("after", REGISTERS[1:])
 def test_registers_are_renamed(after: str, dtype: str) -> None:
@@ -77,6 +78,7 @@ def test_registers_are_renamed(after: str, dtype: str) -> None:
     _run(back, dtype)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("dtype", NUMPY)
 @pytest.mark.parametrize("after", OTHER_LANES)
 def test_lanes_exchange_through_lds(after: str, dtype: str) -> None:

@@ -45,7 +45,7 @@ def _check(case: GemmCase, run: Callable[..., object]) -> None:
     np.testing.assert_array_equal(c, gemm_cases.expected(a, b, c.dtype), err_msg=str(case))
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_simulated(case: GemmCase, strategy: str) -> None:
@@ -54,12 +54,14 @@ def test_simulated(case: GemmCase, strategy: str) -> None:
     _check(case, lambda *arrays: sim.run(compiled.module, list(arrays)))
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("strategy", ["modulo", "prefetch"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_machine_code(case: GemmCase, strategy: str, isa: Callable[..., object]) -> None:
     _check(case, lambda *arrays: isa(_compiled(case, strategy), *arrays, seed=len(strategy)))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_trips_at_run_time(strategy: str, isa: Callable[..., object]) -> None:
     """One kernel for every number of trips, the last of them partial in some."""

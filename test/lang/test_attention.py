@@ -52,6 +52,7 @@ def attention(kind: MMAType, waves: int = 4):
     return kernel
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("kind", [MMAType.F32_16x16x16_F16, MMAType.F32_32x32x8_F16], ids=lambda k: k.name)
 @pytest.mark.parametrize("sizes", [(2, 64, 64, 64, 64), (1, 100, 64, 64, 70), (1, 17, 32, 32, 33)], ids=str)
 def test_attention(kind: MMAType, sizes: tuple[int, ...]) -> None:

@@ -35,7 +35,7 @@ class Backward:
             check_machine(made, given, want, self.tolerance, seed=11)
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(11)
 @pytest.mark.parametrize("name", ["keys", "queries"])
 @pytest.mark.parametrize("mma", [MMAType.F32_16x16x16_F16, MMAType.F32_32x32x8_F16], ids=lambda m: m.name)
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
@@ -44,18 +44,21 @@ def test_kinds(name: str, mma: MMAType, dtype: str, waves: int) -> None:
     Backward(Shape(2, 40, 70, 32, 64, causal=True), dtype).run(name, mma, waves, "gfx942")
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", ["keys", "queries"])
 @pytest.mark.parametrize("mma", [MMAType.F32_16x16x32_F16, MMAType.F32_32x32x16_F16], ids=lambda m: m.name)
 def test_kinds_of_gfx950(name: str, mma: MMAType) -> None:
     Backward(Shape(1, 40, 33, 64, 32)).run(name, mma, 2, "gfx950", machine=True)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("name", ["keys", "queries"])
 @pytest.mark.parametrize("head", [13, 40, 72])
 def test_head_sizes(name: str, head: int) -> None:
     Backward(Shape(1, 17, 21, head, head)).run(name, MMAType.F32_16x16x16_F16, 2, "gfx942")
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("name", ["keys", "queries"])
 @pytest.mark.parametrize("size", [(1, 1), (64, 64), (9, 65)], ids=str)
 def test_lengths(name: str, size: tuple[int, int]) -> None:

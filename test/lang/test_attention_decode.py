@@ -54,6 +54,7 @@ class Decode:
         return self.phases
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("page", [1, 4, 16])
 @pytest.mark.parametrize("splits", [1, 8])
 def test_lengths_known_at_run_time(page: int, splits: int) -> None:
@@ -61,6 +62,7 @@ def test_lengths_known_at_run_time(page: int, splits: int) -> None:
     Decode(Shape(8, 2, 64, 64, rows=160, page=page, splits=splits), [0, 1, 7, 64, 5]).check()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("ratio", [1, 3, 8, 16])
 def test_query_heads_of_a_key_head(ratio: int) -> None:
     Decode(Shape(2 * ratio, 2, 32, 32, rows=64, splits=2), [9, 40]).check()

@@ -38,6 +38,7 @@ def run(
         check_machine(made, [*given, out], want, tolerance, seed=7)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     "variant",
     [
@@ -69,7 +70,7 @@ def test_kinds(mma: tuple[MMAType, MMAType], dtype: str, waves: int) -> None:
     run(Shape(2, 50, 70, 64, 64, kv_heads=1), Variant(bias=True), mma, dtype, waves)
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(11)
 @pytest.mark.parametrize("mma", [F16_32, WIDE_16, WIDE_32], ids=lambda m: m[0].name)
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 def test_kinds_of_gfx950(mma: tuple[MMAType, MMAType], dtype: str) -> None:
@@ -78,6 +79,7 @@ def test_kinds_of_gfx950(mma: tuple[MMAType, MMAType], dtype: str) -> None:
     )
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("queries", "keys"), [(1, 1), (64, 64), (65, 63), (40, 9), (12, 1)], ids=str)
 def test_lengths(queries: int, keys: int) -> None:
     """With more queries than keys the first ones see no key: their output is 0."""

@@ -45,7 +45,7 @@ CASES = [
 ]
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(7)
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("number", range(len(CASES)))
 def test_rows(number: int, dynamic: bool) -> None:
@@ -158,6 +158,7 @@ def test_five_grid_dims() -> None:
     check(kernel, {B: 2, C: 3, D: 2, M: 2, N: 70}, [a, np.zeros_like(a)], {1: a + 1})
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize(("m", "n"), [(16, 64), (33, 70), (1, 256)])
 @pytest.mark.parametrize("side", ["read", "write", "permute"])
 @pytest.mark.parametrize("space", [GLOBAL, SHARED], ids=["global", "shared"])

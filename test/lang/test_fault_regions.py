@@ -36,6 +36,7 @@ def test_trip_counts(space) -> None:
 # --- MMA results inside loops over other dims, chains ---
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize(("mma", "m"), [(SQUARE, 16), (SQUARE, 32), (TALL, 32)], ids=str)
 @pytest.mark.parametrize(("k2", "k1"), [(64, 32), (32, 64), (48, 16), (40, 24)])
 def test_mma_result_written_in_a_loop(mma: MMAType, m: int, k2: int, k1: int) -> None:
@@ -257,6 +258,7 @@ def test_vector_shapes_against_mma(m: int, legal: bool) -> None:
     run(kernel, subs, [a, b], product(a, b).astype(np.float32))
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("mma", [SQUARE, TALL], ids=str)
 @pytest.mark.parametrize("size", [13, 40, 72, 80, 96, 192])
 def test_odd_head_sizes(size: int, mma: MMAType) -> None:

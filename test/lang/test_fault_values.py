@@ -63,6 +63,7 @@ def test_f8_of_the_other_kind_is_no_mma_operand(target: str, dtype: DataType) ->
 # --- softmax, silu, identities ---
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize(("low", "high"), [(-6e4, -5.9e4), (-2e6, -1.9e6), (-2e6, -6e4), (6e4, 6.1e4)])
 @pytest.mark.parametrize("columns", [64, 100, 7])
 def test_softmax_of_large_logits(low: float, high: float, columns: int) -> None:
@@ -139,6 +140,7 @@ def test_silu(dtype: DataType) -> None:
         assert np.isnan(y[0, 0]) and np.isnan(want[0, 0]) and y[0, 1] == np.inf  # −inf · 0
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("columns", [64, 100, 1, 65])
 @pytest.mark.parametrize(("dtype", "low"), [(F32, -3e38), (F32, -2e6), (F16, -65504.0), (I32, -(2**31))], ids=str)
 def test_identities_of_reductions(dtype: DataType, low: float, columns: int) -> None:

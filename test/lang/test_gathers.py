@@ -146,6 +146,7 @@ KINDS = {
 }  # fmt: skip
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("kind", ["add", "min"])
 @pytest.mark.parametrize("lds", [False, True], ids=["global", "lds"])

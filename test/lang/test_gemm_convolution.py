@@ -63,6 +63,7 @@ CASES = [  # n, h, w, c, f, hf, wf, stride, padding
 ]
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: "x".join(map(str, c)))
 @pytest.mark.parametrize("layout", ["nhwc", "nchw"])
 @pytest.mark.parametrize("space", [SHARED, GLOBAL], ids=["shared", "global"])

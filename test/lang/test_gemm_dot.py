@@ -27,6 +27,7 @@ def _dot(out: int, k_vec: int, k_mult: int, along: MMAOperand) -> GenericDot:
     return GenericDot(out_vec_size=out, k_vec_size=k_vec, k_mult=k_mult, along_dim=along)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize(
     ("out", "k_vec", "k_mult", "along"), SIZES, ids=[f"{o}-{v}-{m}-{a.name}" for o, v, m, a in SIZES]
 )

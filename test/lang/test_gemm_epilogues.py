@@ -99,6 +99,7 @@ def test_gate_and_up(space: sympy.Symbol, waves: tuple[int, int]) -> None:
     run(gemm, subs, [a, gate, up], want, tolerance=0.05, machine=waves == (2, 2))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("waves", [(1, 1), (2, 1), (2, 2), (1, 4)], ids=str)
 @pytest.mark.parametrize(
     ("target", "dtype"), [("gfx942", tkl.f8e4m3fnuz), ("gfx950", tkl.f8e4m3fn)], ids=["gfx942", "gfx950"]

@@ -29,6 +29,7 @@ CHAINS = [
 ]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("dtype", "first", "second"), CHAINS, ids=[f"{d}-{a.name}-{b.name if b else 'same'}" for d, a, b in CHAINS]
 )

@@ -125,6 +125,7 @@ PACKED = [
 ]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("word", "dtype", "kind", "target"), PACKED, ids=[f"{w}-{d}-{k.name}-{t}" for w, d, k, t in PACKED]
 )

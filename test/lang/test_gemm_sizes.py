@@ -43,6 +43,7 @@ def _run(dtype: DataType, size: tuple[int, int, int], tile: Sequence[int], waves
 SIZES = [(DIMS[i], DIMS[j], DIMS[(i + j) % 4]) for i, j in itertools.product(range(4), repeat=2)]
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_sizes(size: tuple[int, int, int]) -> None:
     _run(tkl.f16, size, (32, 32, 32), (2, 2), machine=size[0] == 17, space=SHARED if size[1] % 2 else GLOBAL)
@@ -134,7 +135,7 @@ def test_run_time_columns(size: tuple[int, int, int]) -> None:
     run(gemm, subs, [a, b.T.copy()], product(a, b).astype(np.float32), dynamic=[N], machine=True)
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("space", [SHARED, GLOBAL], ids=["shared", "global"])
 @pytest.mark.parametrize("dtype", KINDS, ids=str)
 def test_run_time_sizes_cost_little(dtype: DataType, space: sympy.Symbol) -> None:

@@ -116,6 +116,7 @@ def test_narrow_results_with_direct_copies(target: str) -> None:
     assert re.findall(r"lds_conflicts = (\d+)", made.ir("lane")) == ["1", "1"]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("target", "mma"), [("gfx942", Mma.F32_16x16x16_F16), ("gfx950", Mma.F32_32x32x16_F16)])
 @pytest.mark.parametrize(("lhs", "rhs"), [((M, K), (K, N)), ((K, M), (K, N)), ((K, M), (N, K))], ids=["nn", "tn", "tt"])
 def test_transposed_operands(target: str, mma: Mma, lhs: tuple, rhs: tuple) -> None:

@@ -45,11 +45,13 @@ def _run(dtype: DataType, kind: object, target: str, size: tuple[int, int, int],
     run(plain(dtype, rules), subs, [a, b], want, target=target, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize(("dtype", "kind", "target"), KINDS, ids=IDS)
 def test_kinds(dtype: DataType, kind: object, target: str) -> None:
     _run(dtype, kind, target, (64, 64, 64), machine=True)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("dtype", "kind", "target"), KINDS[::3], ids=IDS[::3])
 def test_kinds_on_odd_sizes(dtype: DataType, kind: object, target: str) -> None:
     _run(dtype, kind, target, (50, 70, 45), space=GLOBAL, waves=(1, 1))

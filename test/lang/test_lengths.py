@@ -13,6 +13,7 @@ N, S, T = tkl.sym.N, tkl.sym.S, tkl.sym.T
 LENGTHS = np.array([0, 1, 7, 8, 10], np.int32)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("dynamic", [False, True], ids=["set", "dynamic"])
 @pytest.mark.parametrize("kind", ["sum", "max"])
 @pytest.mark.parametrize(("tile", "covered"), [(4, 4), (4, 1), (3, 1), (16, 4)])

@@ -47,6 +47,7 @@ def run_all(kernel, args: list[np.ndarray], result: np.ndarray, isa) -> list[np.
     return outputs
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", DTYPES)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_integers(name: str, kind: str, isa) -> None:

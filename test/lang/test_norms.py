@@ -38,6 +38,7 @@ def whole_rows(waves: int) -> list:
     ]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("n", [1, 64, 100, 500])
 @pytest.mark.parametrize("waves", [1, 4])
 def test_softmax(n: int, waves: int) -> None:
@@ -136,6 +137,7 @@ def test_several_dims(shapes: dict, kind: str) -> None:
     check(kernel, {M: 6, K: 12, N: 40}, args, {1: total, 2: rows + total[:, None]})
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("n", [3, 6, 24, 48, 96, 192])
 def test_clusters_that_are_no_power_of_two(n: int) -> None:
     @tkw.wave(

@@ -72,6 +72,7 @@ SCALED = [
 ]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("kind", "lhs", "rhs", "waves", "shape", "space"), SCALED, ids=lambda v: str(v))
 def test_scaled_gemm(kind: str, lhs: str, rhs: str, waves: int, shape: tuple, space) -> None:
     rng = np.random.default_rng(5)

@@ -26,6 +26,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize(("kind", "dtype", "n", "waves"), ROWS)
 def test_rows_in_a_loop(kind: str, dtype: str, n: int, waves: int) -> None:
     element, array = DTYPES[dtype]
@@ -51,6 +52,7 @@ def test_rows_in_a_loop(kind: str, dtype: str, n: int, waves: int) -> None:
     check(kernel, {BM: 4, BN: 64, M: 37, N: n}, [a, np.zeros(37, array)], {1: want})
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("kind", REFERENCE)
 @pytest.mark.parametrize(("n", "waves"), [(512, 4), (256, 2), (300, 4), (64, 1)])
 def test_block(kind: str, n: int, waves: int) -> None:

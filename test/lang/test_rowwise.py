@@ -21,7 +21,7 @@ def numbers(dtype: type, *sizes: int) -> np.ndarray:
     return RNG.standard_normal(sizes).astype(np.float32).astype(dtype)
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(11)
 @pytest.mark.parametrize("name", list(rowwise.CASES))
 @pytest.mark.parametrize("dtype", list(TYPES))
 @pytest.mark.parametrize(("columns", "waves"), [(64, 1), (100, 1), (33, 1), (512, 2), (700, 4), (1, 1)])
@@ -44,6 +44,7 @@ def test_softmax_of_great_numbers(low: float) -> None:
     check(rowwise.softmax_kernel(), rowwise.substitutions(4, 100), [x, np.zeros_like(x)], want, tolerance=1e-3)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("columns", [64, 100, 26])
 @pytest.mark.parametrize("dtype", ["f16", "f32"])
 def test_rotary(columns: int, dtype: str) -> None:

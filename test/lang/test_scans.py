@@ -24,6 +24,7 @@ def subs(n: int) -> dict:
     return {M: 13, N: n, BM: 4, BN: 1 << (n - 1).bit_length()}
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("n", "shapes"), SHAPES, ids=lambda v: str(v) if isinstance(v, int) else "")
 @pytest.mark.parametrize(("dtype", "array"), [(tkl.f32, np.float32), (tkl.i32, np.int32)])
 def test_cumsum(n: int, shapes: dict, dtype, array) -> None:
@@ -46,7 +47,7 @@ def test_cumsum_over_rows() -> None:
     check(kernel, {M: 13, N: 70, BM: 16, BN: 64}, [a, np.zeros_like(a)], {1: a.cumsum(0)})
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(7)
 @pytest.mark.parametrize(("n", "shapes"), SHAPES, ids=lambda v: str(v) if isinstance(v, int) else "")
 @pytest.mark.parametrize(("k", "dtype", "array"), [(1, tkl.f32, np.float32), (5, tkl.i32, np.int32)])
 def test_topk(n: int, shapes: dict, k: int, dtype, array) -> None:
@@ -67,6 +68,7 @@ def test_topk(n: int, shapes: dict, k: int, dtype, array) -> None:
     check(kernel, {**subs(n), KD: k}, args, want)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("n", "waves"), [(128, 2), (500, 4), (70, 2), (256, 1)])
 @pytest.mark.parametrize("block", [True, False])
 def test_cumsum_over_waves(n: int, waves: int, block: bool) -> None:

@@ -58,6 +58,7 @@ WAVES = {
 }
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("waves", WAVES)
 @pytest.mark.parametrize(("k", "space", "dynamic"), [(256, SHARED, False), (100, GLOBAL, False), (200, SHARED, True)])
 def test_gemm(waves: str, k: int, space: tkl.IndexSymbol, dynamic: bool) -> None:

@@ -77,6 +77,7 @@ def test_between_floats(source: str) -> None:
             check(op, source, result, floats(source)[:4096], vector=4)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("target", F8)
 @pytest.mark.parametrize("f8", ALL_F8)
 def test_eight_bit_floats(f8: str, target: str) -> None:

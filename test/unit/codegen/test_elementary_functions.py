@@ -109,6 +109,7 @@ def test_the_table_is_read() -> None:
     assert {name for name, _ in BOUNDS} == ({*UNARY, *BINARY} - {*NOT_IN_TABLE})
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(name: str, kind: str) -> None:

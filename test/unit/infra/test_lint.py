@@ -19,6 +19,7 @@ def test_ruff():
     assert code == 0, text
 
 
+@pytest.mark.slow
 def test_pyright():
     code, text = output("tools/typecheck.py")
     assert code == 0, text

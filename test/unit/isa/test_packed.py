@@ -81,6 +81,7 @@ F16: dict[str, tuple[int, str]] = {
 }
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("mode", [0x3F0, 0x330, 0x3F4])
 @pytest.mark.parametrize("name", F16)
 def test_halves(name: str, mode: int) -> None:

@@ -9,6 +9,7 @@ from wave_mlir.compiler.forms import form_verifier
 from wave_mlir.compiler.symbol_scope import domain_dims
 from wave_mlir.compiler.tile_ir import ancestors, body_of, bound_names, expressions, kernels, walk
 from wave_mlir.dialect import TileType
+from wave_mlir.dialect.expr import Expr
 
 _NOT_IN_TILE_FORM = {
     "wave.relayout": "layouts come with placed form",
@@ -43,7 +44,7 @@ def verify_typed_kernel(kernel: ir.OpView) -> None:
     info = KernelInfo.of(kernel)
     known = info.definitions.keys() | set(info.dynamic)
     for op in walk(body_of(kernel)):
-        for value in _defined(op):
+        for value in defined(op):
             if isinstance(value.type, TileType) and not value.type.known:
                 raise PassError(op, f"a value of type {value.type} is left; wave-infer-types finds the shapes")
         check_bound(op, known)
@@ -54,7 +55,7 @@ def check_tiles(op: ir.Operation, placed: bool) -> None:
     """Values are tiles with or without layouts as the form wants; accesses have an index in placed form only."""
     if not placed and op.name in _NOT_IN_TILE_FORM:
         raise PassError(op, f"{op.name} in tile or typed form; {_NOT_IN_TILE_FORM[op.name]}")
-    for value in _defined(op):
+    for value in defined(op):
         type = value.type
         if isinstance(type, ir.VectorType):
             raise PassError(op, f"a value of type {type}; vectors come with lane form, here values are tiles")
@@ -68,8 +69,11 @@ def check_tiles(op: ir.Operation, placed: bool) -> None:
             raise PassError(op, f"this access has {text}")
 
 
-def check_bound(op: ir.Operation, known: set[str]) -> None:
-    """No set_symbol is left, and no expression depends on a symbol or position without an operand for it."""
+def check_bound(op: ir.Operation, known: set[str], *, coordinates: bool = True) -> None:
+    """No set_symbol is left, and no expression depends on a symbol or position without an operand for it.
+
+    coordinates: expressions, but for those of a mapping, may depend on a tile's.
+    """
     if op.name == "wave.set_symbol":
         raise PassError(op, "a set_symbol is left; wave-bind-symbols makes its value an operand of the ops that use it")
     if op.name == "wave.iterate" and "has_iv" not in op.attributes:
@@ -79,6 +83,8 @@ def check_bound(op: ir.Operation, known: set[str]) -> None:
     if op.name == "wave.iterate":
         local.add(op.attributes["axis"].value)  # the condition of a while loop is on the carried value
     exprs = [e for _, e in expressions(op)]
+    if not coordinates:
+        _check_no_coordinates(op, exprs)
     if "mapping" in op.attributes:
         mapping = op.attributes["mapping"]
         local.update(mapping.iterators.values(), (f"d{i}" for i in range(len(mapping.dynamic))))
@@ -89,6 +95,13 @@ def check_bound(op: ir.Operation, known: set[str]) -> None:
                 raise PassError(op, f"this op uses {name} in {expr} but names no value for it: symbols({name} = …)")
             if "." not in name and name not in ("lane", "el") and name not in known and name not in local:
                 raise PassError(op, f"symbol {name} in {expr} is neither static nor dynamic nor an operand of this op")
+
+
+def _check_no_coordinates(op: ir.Operation, exprs: list[Expr]) -> None:
+    for expr in exprs:
+        for name in expr.symbols:
+            if name.startswith("at."):
+                raise PassError(op, f"{name} in {expr} is a coordinate of a tile; wave-expand replaces it")
 
 
 def check_positions(op: ir.Operation, dims: list[str], info) -> None:
@@ -107,5 +120,6 @@ def check_positions(op: ir.Operation, dims: list[str], info) -> None:
             )
 
 
-def _defined(op: ir.Operation) -> list[ir.Value]:
+def defined(op: ir.Operation) -> list[ir.Value]:
+    """The op's results and the arguments of its blocks."""
     return [*op.results, *(a for region in op.regions for block in region for a in block.arguments)]
