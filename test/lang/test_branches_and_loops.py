@@ -302,8 +302,9 @@ def test_barriers_placed_by_hand() -> None:
     assert made.ir("gpu").count("amdgpu.lds_barrier") == made_barriers
 
 
-def test_split_barriers_and_other_hints() -> None:
-    """Signal and wait in place of a barrier; hints for the scheduler change nothing."""
+@pytest.mark.parametrize("number", [-1, 0, 2])
+def test_split_barriers_and_other_hints(number: int) -> None:
+    """Signal and wait in place of a barrier (-1 is that of the workgroup); hints for the scheduler change nothing."""
     other = tkw.IndexMapping(1, inputs={M: (ROW + 64) % 128}, outputs={M: ROW})
 
     @tkw.wave([tkw.WorkgroupConstraint(M, 128, 0), tkw.WaveConstraint(M, 64), tkw.HardwareConstraint(64)])
@@ -311,11 +312,11 @@ def test_split_barriers_and_other_hints() -> None:
         buffer = tkw.allocate((M,), (M,), tkl.f32)
         x = tkw.tag(tkw.read(a), "input")
         tkw.write(x, buffer)
-        tkw.shared_memory_barrier_signal()
+        tkw.shared_memory_barrier_signal(number)
         tkw.scheduling_barrier()
         y = x * 2
         tkw.bounds_check(a)
-        tkw.shared_memory_barrier_wait()
+        tkw.shared_memory_barrier_wait(number)
         tkw.memory_counter_wait(load=0)
         tkw.write(y + tkw.read(buffer, mapping=other), c)
 

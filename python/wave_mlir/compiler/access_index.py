@@ -151,13 +151,15 @@ def _mapped(info: KernelInfo, op: ir.Operation, places: Sequence[dict[str, Expr]
 
 def dims_of_memory(info: KernelInfo, op: ir.Operation, tile: TileType, memory: MemoryType) -> list[str]:
     """The tile's dim for each memory dim: by name; by its value where the extent is no symbol (K floordiv 32)."""
-    resolved = {d: info.dim_extent(d) for d in tile.dims}
+    named = {extent.name for extent in memory.shape}
+    resolved = {d: info.dim_extent(d) for d in tile.dims if d not in named}
     dims = []
     for extent in memory.shape:
         dim = extent.name if extent.name in tile.dims else None
         if extent.name is None:
+            defined = [d for d in resolved if info.definitions.get(d) == extent]
             size = info.resolve(extent)
-            found = [d for d, e in resolved.items() if e == size and d not in dims]
+            found = defined or [d for d, e in resolved.items() if e == size and d not in dims]
             dim = found[0] if len(found) == 1 else None
         if dim is None:
             raise PassError(

@@ -71,7 +71,11 @@ class _ByHand:
         """Places by the plan; ops are added at the end, when nothing is wrong with it."""
         cycles = self._staged()
         order = [*self.plan.starts, *(cycles if self.plan.order is None else self.plan.order), *self.plan.ends]
-        entries = self._beside([entry for item in order for entry in self._entries(item)])
+        entries = [entry for item in order for entry in self._entries(item)]
+        if not self.plan.stages and self.plan.order is None:  # nothing is said of the order: as the ops are written
+            count, placed = len(self.plan.starts), set(entries)
+            entries[count:count] = [name for name, _ in self.loop.body if name not in placed]
+        entries = self._beside(entries)
         self._check(entries)
         named = self._add(entries)
         for added in self.plan.before:

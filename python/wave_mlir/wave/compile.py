@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 from wave_mlir.compiler import abi, cache, cache_key, cached, elementary, targets
+from wave_mlir.compiler.diagnostics import CompileError
 from wave_mlir.compiler.runnable import MachineRun
 from wave_mlir.lang.dtypes import DataType
 from wave_mlir.lang.types import MemoryType
@@ -222,12 +224,34 @@ def wave_compile(
     known = _known_as(options, kernel) if schedule is None else None
     made = kernel.compiled.get(known) if known is not None else None
     if made is None:
-        made = CompiledKernel(kernel, options, schedule)
+        made = _scheduled(kernel, options, schedule) if schedule else CompiledKernel(kernel, options)
         if known is not None:
             while len(kernel.compiled) >= cached.IN_MEMORY:
                 kernel.compiled.pop(next(iter(kernel.compiled)))
             kernel.compiled[known] = made
     _dump(made, options)
+    return made
+
+
+def _scheduled(kernel: WaveKernel, options: WaveCompileOptions, schedule: WaveSchedule) -> CompiledKernel:
+    """The kernel with a schedule by hand.
+
+    One that was written for the existing package and cannot be followed is warned of, and the compiler schedules the
+    loops itself: such a schedule is about speed, and may take apart graphs that there are none of here.
+    """
+    if not kernel.compat:
+        return CompiledKernel(kernel, options, schedule)
+    try:
+        made = CompiledKernel(kernel, options, schedule)
+        _ = made.abi  # compiles
+    except Exception as error:  # whatever a function of lists of a graph's nodes raises
+        own = dataclasses.replace(options, schedule=SchedulingType.PREFETCH)
+        made = CompiledKernel(kernel, own)
+        _ = made.abi  # an error of the kernel itself is one
+        file, line, _ = schedule.position
+        reason = str(error) if isinstance(error, CompileError) else f"{type(error).__name__}: {error}"
+        text = f"schedule '{schedule.name}' cannot be followed; its loops are scheduled by SchedulingType.PREFETCH"
+        warnings.warn_explicit(f"{text}: {reason}", UserWarning, file, line)
     return made
 
 

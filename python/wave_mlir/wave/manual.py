@@ -94,6 +94,11 @@ class MemoryCounterWait:
     exp: int | None = None
 
 
+@dataclass(frozen=True)
+class MemoryCounterWaitBarrier(MemoryCounterWait):
+    """`MemoryCounterWait`, then `WorkgroupBarrier`."""
+
+
 _ADDED = (SchedulingBarrier, SetWavePrio, WorkgroupBarrier, SharedMemoryBarrier, MemoryCounterWait)
 
 
@@ -354,8 +359,16 @@ def _items(values: object, what: str) -> list[Item]:
         elif isinstance(value, (Nodes, Interleaved)):
             found.append(value)
         else:
-            found.append(_added(value, what))
+            found += _added_all(value, what)
     return found
+
+
+def _added_all(value: object, what: str) -> list[Inserted]:
+    """The ops that one stands for, in order."""
+    if isinstance(value, MemoryCounterWaitBarrier):
+        wait = MemoryCounterWait(value.load, value.store, value.ds, value.exp)
+        return [_added(wait, what), _added(WorkgroupBarrier(), what)]
+    return [_added(value, what)]
 
 
 def _added(value: object, what: str) -> Inserted:
@@ -378,11 +391,11 @@ def _added(value: object, what: str) -> Inserted:
 
 
 def _insert(where: str, target: object, op: object) -> None:
-    added = _added(op, f"insert_{where}")
+    added = _added_all(op, f"insert_{where}")
     recorder = _current(f"insert_{where}")
     tagged = isinstance(target, Nodes) and len(target.steps) == 1 and target.steps[0][1] in recorder.plans
     if (isinstance(target, Part) or tagged) and where == "before":
-        recorder.plan(target, "insert_before").before.append(added)
+        recorder.plan(target, "insert_before").before += added
         return
     if isinstance(target, Part) or tagged:
         raise source.error(
@@ -392,7 +405,8 @@ def _insert(where: str, target: object, op: object) -> None:
     nodes = _nodes(target, f"insert_{where}")
     if len(recorder.plans) != 1:
         raise source.error(f"insert_{where}: say first what loop is meant, with pipeline or reorder_graph of one loop")
-    next(iter(recorder.plans.values())).beside.append((where, nodes, added))
+    plan = next(iter(recorder.plans.values()))
+    plan.beside += [(where, nodes, one) for one in (added if where == "before" else added[::-1])]
 
 
 def insert_before(target: object, op: object) -> None:
@@ -407,12 +421,12 @@ def insert_after(target: object, op: object) -> None:
 
 def insert_at_start(loop: object, op: object) -> None:
     """Adds an op at the start of the steady loop's trips."""
-    _current("insert_at_start").plan(loop, "insert_at_start").starts.append(_added(op, "insert_at_start"))
+    _current("insert_at_start").plan(loop, "insert_at_start").starts.extend(_added_all(op, "insert_at_start"))
 
 
 def insert_at_end(loop: object, op: object) -> None:
     """Adds an op at the end of the steady loop's trips."""
-    _current("insert_at_end").plan(loop, "insert_at_end").ends.append(_added(op, "insert_at_end"))
+    _current("insert_at_end").plan(loop, "insert_at_end").ends.extend(_added_all(op, "insert_at_end"))
 
 
 def stagger(loop: object) -> None:

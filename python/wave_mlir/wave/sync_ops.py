@@ -26,13 +26,20 @@ def shared_memory_barrier(wait_async_ops: bool = False) -> None:
 
 def shared_memory_barrier_signal(barId: int = 0, tensor_wait: bool = False, ds_wait: bool = True) -> None:
     """First half of a split barrier: the wave has done what others wait for, and goes on. Its LDS accesses are always
-    done by then, whatever `ds_wait` says."""
-    _emit("shared_memory_barrier_signal", lambda: ops.BarrierSignalOp(barId, wait_async=tensor_wait or None))
+    done by then, whatever `ds_wait` says. barId: -1, as 0, is the barrier of the whole workgroup."""
+    number = _barrier(barId)
+    _emit("shared_memory_barrier_signal", lambda: ops.BarrierSignalOp(number, wait_async=tensor_wait or None))
 
 
 def shared_memory_barrier_wait(barId: int = 0) -> None:
     """Second half of a split barrier: waits until all waves have signalled."""
-    _emit("shared_memory_barrier_wait", lambda: ops.BarrierWaitOp(barId))
+    number = _barrier(barId)
+    _emit("shared_memory_barrier_wait", lambda: ops.BarrierWaitOp(number))
+
+
+def _barrier(number: int) -> int:
+    """A barrier's number in the dialect, which counts from 0; hardware calls the first one -1."""
+    return 0 if number == -1 else number
 
 
 def workgroup_barrier() -> None:
