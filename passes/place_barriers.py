@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from mlir import ir
+from wave_mlir.compiler.copy_waits import COUNTER_WAIT, completed
 from wave_mlir.compiler.diagnostics import PassError, emit_warning
 from wave_mlir.compiler.footprints import Meeting
 from wave_mlir.compiler.gpu_barrier import EVERYWHERE
@@ -44,7 +46,8 @@ class PlaceBarriers(Pass):
     stand between, as not every wave may come there, that is a warning.
 
     Only a barrier behind a direct copy to LDS waits for it (`wait_async`); one of the user's learns to. Where a wave
-    reads its own copies alone, `wave.memory_counter_wait load 0` does.
+    reads its own copies alone, `wave.memory_counter_wait load 0` does. A wait of the user's, by count, serves where as
+    many copies are issued after the one that is needed, on every way; what it lacks of fence or barrier is placed.
 
     Between two groups of waves that are a barrier apart (`wave.stagger`, docs/scheduling.md) it takes two barriers,
     which have to be there: an access with fewer is an error, as one more would change what the groups do meanwhile.
@@ -92,7 +95,8 @@ class _Placer:
         lanes = [i for i in intervals if i.who == Meeting.LANES]
         waits = self._fewest([i for i in lanes if i.asynchronous and not self._waited_for(i)], set())
         fences = {n.number for n in self.program.nodes if n.op.name in (*BARRIERS, *FENCES)}
-        plain = self._fewest([i for i in lanes if not i.asynchronous], fences | self.placed.keys() | set(waits))
+        ordered = [self._behind_wait(i, waits) for i in lanes]
+        plain = self._fewest(ordered, fences | self.placed.keys() | set(waits))
         self._insert(waits, plain)
 
     def _that_can_be_served(self, intervals: list[Interval]) -> list[Interval]:
@@ -130,6 +134,26 @@ class _Placer:
         """Points for fences, which may stand anywhere."""
         anywhere = {p for i in intervals for p in i.points}
         return stab([i.points for i in intervals], given, anywhere) or []
+
+    def _behind_wait(self, interval: Interval, placed: Iterable[int]) -> Interval:
+        """What orders the accesses of a wave to its own copy stands behind the wait: of the user's, the first one that
+        is for the copy. With one that is placed comes a fence."""
+        given = [n.number for n in self.program.nodes if self._finishes(n, interval)]
+        if not interval.asynchronous or not given or not set(interval.points).isdisjoint(placed):
+            return interval
+        first = min(interval.points.index(n) for n in given)
+        return replace(interval, points=interval.points[first + 1 :])
+
+    def _finishes(self, node: Node, interval: Interval) -> bool:
+        """Whether an op between a direct copy and its user is a wait, by count, that is for the copy."""
+        if node.number not in interval.points or node.op.name != COUNTER_WAIT:
+            return False
+        producer = self.program.nodes[interval.producer].op
+        return _waits_for_all(node.op) or producer in self._counted.get(node.op, ())
+
+    @cached_property
+    def _counted(self) -> dict[ir.Operation, list[ir.Operation]]:
+        return completed(self.program.info.kernel.operation)
 
     def _serves(self, barrier: Node, interval: Interval) -> bool:
         """Whether a barrier that is there separates producer and consumer."""
@@ -180,7 +204,7 @@ class _Placer:
         """Whether a direct copy is complete where its user comes: a wait has one barrier behind it, or two."""
         nodes = [n for n in self.program.nodes if n.number in interval.points]
         waiting = [n for n in nodes if n.op.name in BARRIERS and "wait_async" in n.op.attributes]
-        waits = [n.number for n in (*waiting, *(n for n in nodes if _waits_for_all(n.op)))]
+        waits = [n.number for n in (*waiting, *(n for n in nodes if self._finishes(n, interval)))]
         waits += [p for p, waits_too in self.placed.items() if waits_too and p in interval.points]
         if interval.who == Meeting.LANES:
             return bool(waits)
@@ -198,7 +222,7 @@ class _Placer:
             self._create(point, "wave.shared_memory_barrier", attributes)
         for point in waits:
             zero = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
-            self._create(point, "wave.memory_counter_wait", {"load": zero})
+            self._create(point, COUNTER_WAIT, {"load": zero})
         for point in (*waits, *fences):
             self._create(point, "wave.wave_fence", {})
 
@@ -209,7 +233,7 @@ class _Placer:
 
 
 def _waits_for_all(op: ir.Operation) -> bool:
-    if op.name != "wave.memory_counter_wait" or "load" not in op.attributes:
+    if op.name != COUNTER_WAIT or "load" not in op.attributes:
         return False
     return ir.IntegerAttr(op.attributes["load"]).value == 0
 

@@ -604,6 +604,67 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
 
 // -----
 
+// A wait of the user's gets the fence it lacks; one before it is none. By count it serves the copy that is surely
+// complete, here the first one, and the last one is waited for by itself.
+// CHECK-LABEL: @own_copy_given_wait(
+// CHECK:       wave.gather_to_shared
+// CHECK-NEXT:  wave.wave_fence
+// CHECK-NEXT:  wave.memory_counter_wait load 0
+// CHECK-NEXT:  wave.wave_fence
+// CHECK-NEXT:  wave.read
+// CHECK-NEXT:  wave.gather_to_shared
+// CHECK-NEXT:  wave.gather_to_shared
+// CHECK-NEXT:  wave.memory_counter_wait load 1
+// CHECK-NEXT:  wave.wave_fence
+// CHECK-NEXT:  wave.read
+// CHECK-NEXT:  wave.memory_counter_wait load 0
+// CHECK-NEXT:  wave.wave_fence
+// CHECK-NEXT:  wave.read
+// CHECK-NOT:   barrier
+// CHECK:       wave.return
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @own_copy_given_wait(%a: !wave.memory<[256], f32, global>) symbols {M = 128, K = 256}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate : !wave.memory<[128], f32, shared>
+    %r = wave.allocate : !wave.memory<[128], f32, shared>
+    %s = wave.allocate : !wave.memory<[128], f32, shared>
+    wave.gather_to_shared %a [wave.x * 64 + lane] to %l [wave.x * 64] elements 1 : !wave.memory<[256], f32, global>, !wave.memory<[128], f32, shared>
+    wave.wave_fence
+    wave.memory_counter_wait load 0
+    %v0 = wave.read %l index [wave.x * 64 + 63 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    wave.gather_to_shared %a [wave.x * 64 + lane] to %r [wave.x * 64] elements 1 : !wave.memory<[256], f32, global>, !wave.memory<[128], f32, shared>
+    wave.gather_to_shared %a [wave.x * 64 + lane] to %s [wave.x * 64] elements 1 : !wave.memory<[256], f32, global>, !wave.memory<[128], f32, shared>
+    wave.memory_counter_wait load 1
+    %v1 = wave.read %r index [wave.x * 64 + 63 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    %v2 = wave.read %s index [wave.x * 64 + 63 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    wave.return
+  }
+}
+
+// -----
+
+// By count, with a barrier behind it that need not wait for the copy that nobody reads.
+// CHECK-LABEL: @given_count_before_a_barrier(
+// CHECK:       wave.memory_counter_wait load 1
+// CHECK-NEXT:  wave.shared_memory_barrier{{$}}
+// CHECK-NEXT:  wave.read
+// CHECK:       wave.return
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @given_count_before_a_barrier(%a: !wave.memory<[256], f32, global>) symbols {M = 128, K = 256}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
+    %r = wave.allocate : !wave.memory<[128], f32, shared>
+    %s = wave.allocate : !wave.memory<[128], f32, shared>
+    wave.gather_to_shared %a [wave.x * 64 + lane] to %r [wave.x * 64] elements 1 : !wave.memory<[256], f32, global>, !wave.memory<[128], f32, shared>
+    wave.gather_to_shared %a [wave.x * 64 + lane] to %s [wave.x * 64] elements 1 : !wave.memory<[256], f32, global>, !wave.memory<[128], f32, shared>
+    wave.memory_counter_wait load 1
+    wave.shared_memory_barrier
+    %v1 = wave.read %r index [127 - wave.x * 64 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    wave.return
+  }
+}
+
+// -----
+
 // What another wave wrote to global memory is read behind a barrier that orders it; the next barrier is for LDS alone.
 // CHECK-LABEL: @global_memory(
 // CHECK:       wave.write

@@ -180,6 +180,23 @@ module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
 
 // -----
 
+// The fence stands before the wait and does not keep the read behind it.
+module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
+  wave.kernel @fenced_early(%a: !wave.memory<[M], f32, global>) symbols {M = 128}
+      constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.hardware<threads_per_wave = 64>] {
+    %l = wave.allocate offset 0 : !wave.memory<[128], f32, shared>
+    // expected-note@+1 {{the earlier access}}
+    wave.gather_to_shared %a [wave.x * 64 + lane] to %l [wave.x * 64] elements 1 : !wave.memory<[M], f32, global>, !wave.memory<[128], f32, shared>
+    wave.wave_fence
+    wave.memory_counter_wait load 0
+    // expected-error@+1 {{no fence keeps the order of this access to LDS and an earlier one of another lane}}
+    %v = wave.read %l index [wave.x * 64 + 63 - lane] : !wave.memory<[128], f32, shared> -> vector<1xf32>
+    wave.return
+  }
+}
+
+// -----
+
 // Waited for, but after the barrier, by each wave for its own copies.
 module attributes {wave.form = "scheduled", wave.target = "gfx942"} {
   wave.kernel @waited_late(%a: !wave.memory<[M], f32, global>) symbols {M = 128}

@@ -158,7 +158,7 @@ class _Proof:
     def _waited(self, state: State, outstanding: int | None) -> State:
         """A wave's own copies are complete, but for so many of the last; as they complete in order, which are is known.
 
-        Barriers count from then on.
+        Barriers count from then on, and so do fences: one before the wait does not keep an access behind it.
         """
         if outstanding is None:
             return state
@@ -166,7 +166,7 @@ class _Proof:
         for p, newer in state.items():
             done = p.copying and newer >= outstanding
             owed = self.groups.owed(p.group, _is_argument(p.memory)) if done else p.owed
-            made = replace(p, copying=p.copying and not done, owed=owed)
+            made = replace(p, copying=p.copying and not done, owed=owed, lanes=p.lanes or done)
             found[made] = min(newer, found.get(made, newer))
         return found
 

@@ -20,7 +20,8 @@ State = dict[int, int]
 _ACCESSES = ("wave.read", "wave.write", "wave.atomic")
 
 
-_COUNTER_WAIT = "wave.memory_counter_wait"
+COUNTER_WAIT = "wave.memory_counter_wait"
+"""Waits until so many of the wave's loads, copies among them, are in flight at most."""
 
 
 def waits(op: ir.Operation) -> bool:
@@ -49,7 +50,7 @@ class _Graph:
             op = view.operation
             if len(op.regions):
                 ends = self._region_op(op, ends)
-            elif op.name == COPY or op.name in (*_ACCESSES, _COUNTER_WAIT) or waits(op):
+            elif op.name == COPY or op.name in (*_ACCESSES, COUNTER_WAIT) or waits(op):
                 ends = [self.add(op, ends)]
         return ends
 
@@ -82,6 +83,22 @@ def left_in_flight(kernel: ir.Operation) -> list[tuple[ir.Operation, int]]:
             left = _left(graph, op, states[number], needed[number])
             if left:
                 found.append((op, left))
+    return found
+
+
+def completed(kernel: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:
+    """For each wait by count of a `wave.kernel` in lane form the direct copies that are complete behind it, whatever
+    way the program takes: as many copies at least are issued after them."""
+    graph = _Graph()
+    graph.block(kernel.regions[0].blocks[0], [])
+    counted = [(n, op) for n, op in enumerate(graph.ops) if op.name == COUNTER_WAIT and "load" in op.attributes]
+    if not counted or not any(op.name == COPY for op in graph.ops):
+        return {}
+    states = _states(graph, _needed(graph))
+    found: dict[ir.Operation, list[ir.Operation]] = {}
+    for number, op in counted:
+        left = ir.IntegerAttr(op.attributes["load"]).value
+        found[op] = [graph.ops[n] for n, later in states[number].items() if later >= left]
     return found
 
 
@@ -145,7 +162,7 @@ def _step(graph: _Graph, number: int, state: State, needed: list[ir.Value]) -> S
     op = graph.ops[number]
     if op.name == COPY:
         return {n: min(later + 1, _MANY) for n, later in state.items()} | {number: 0}
-    if op.name == _COUNTER_WAIT and "load" in op.attributes:  # a wave knows of its own copies alone
+    if op.name == COUNTER_WAIT and "load" in op.attributes:  # a wave knows of its own copies alone
         left = ir.IntegerAttr(op.attributes["load"]).value
     elif waits(op):
         left = _left(graph, op, state, needed)
