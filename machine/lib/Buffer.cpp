@@ -34,12 +34,36 @@ static uint64_t swizzled(const Descriptor &d, uint64_t index, uint64_t offset) {
   return block + index % across * element + offset % element;
 }
 
+// Bytes of an access of which `room` bytes are in range: dwords are checked one by one, atomics as a whole.
+static uint32_t granted(uint64_t room, uint32_t bytes, bool allOrNothing) {
+  return room >= bytes ? bytes : allOrNothing ? 0 : uint32_t(room / 4) * 4;
+}
+
+static uint64_t roomAt(const Descriptor &d, uint64_t offset) {
+  return offset < d.numRecords ? d.numRecords - offset : 0;
+}
+
+// Published texts differ in whether the scalar offset counts, and whether the offset wraps at 32 bits. A program that
+// works by one of them only is wrong.
+static void checkReadings(const Descriptor &d, uint64_t offset, uint64_t scalar, uint32_t bytes, bool allOrNothing,
+                          int lane, uint64_t address) {
+  const uint32_t in = granted(roomAt(d, offset), bytes, allOrNothing);
+  const bool counted = granted(roomAt(d, offset + scalar), bytes, allOrNothing) != in;
+  if (!counted && (offset >> 32 == 0 || granted(roomAt(d, uint32_t(offset)), bytes, allOrNothing) == in))
+    return;
+  const std::string what = counted ? "the scalar offset " + std::to_string(scalar) + " counts" : "it wraps at 32 bits";
+  faultAt("bounds",
+          "whether offset " + std::to_string(offset) + " is in the " + std::to_string(d.numRecords) +
+              " bytes of the buffer descriptor depends on whether " + what + ", on which published texts disagree",
+          lane, address);
+}
+
 void bufferAccess(const Wave &wave, const Instruction &instruction, const Operand *operands, uint32_t bytes,
                   bool allOrNothing, BufferAccess &out) {
   out.descriptor = descriptorOf(wave, operands[1]);
   const Descriptor &d = out.descriptor;
   const bool offen = instruction.flags & kOffen, idxen = instruction.flags & kIdxen;
-  const uint64_t base = d.base + scalar32(wave, operands[2]);
+  const uint64_t scalar = scalar32(wave, operands[2]), base = d.base + scalar;
   const uint32_t *indices = idxen ? wave.v[operands[0].reg] : nullptr;
   const uint32_t *offsets = offen ? wave.v[operands[0].reg + (idxen ? 1 : 0)] : nullptr;
   const bool structured = idxen && d.stride;
@@ -52,8 +76,9 @@ void bufferAccess(const Wave &wave, const Instruction &instruction, const Operan
     out.addresses[lane] = base + (d.swizzle && d.stride ? swizzled(d, index, offset) : linear);
     if (!(out.lanes >> lane & 1))
       continue;
-    const uint64_t room = structured ? (index < d.numRecords ? bytes : 0)
-                                     : (linear < d.numRecords ? d.numRecords - linear : 0);
+    const uint64_t room = structured ? (index < d.numRecords ? bytes : 0) : roomAt(d, linear);
+    if (!structured && (scalar | linear >> 32))
+      checkReadings(d, linear, scalar, bytes, allOrNothing, lane, out.addresses[lane]);
     if (room >= bytes)
       out.whole |= 1ull << lane;
     else
@@ -87,13 +112,7 @@ void profileBuffer(Run &run, const Wave &wave, const BufferAccess &access, uint3
   profileGlobal(run, wave, access.addresses, access.whole, bytes);
 }
 
-void refuseTfe(const Instruction &instruction) {
-  if (instruction.flags & kTfe)
-    fault("unsupported", "the modifier tfe (fail code of partially resident memory)");
-}
-
 void loadBuffer(Run &run, Wave &wave, const Instruction &instruction) {
-  refuseTfe(instruction);
   const uint32_t extra = opInfo(instruction.op).extra, bytes = bytesOf(extra);
   BufferAccess access;
   LaneBytes data;
@@ -109,7 +128,6 @@ void loadBuffer(Run &run, Wave &wave, const Instruction &instruction) {
 }
 
 void storeBuffer(Run &run, Wave &wave, const Instruction &instruction) {
-  refuseTfe(instruction);
   const uint32_t extra = opInfo(instruction.op).extra, bytes = bytesOf(extra);
   BufferAccess access;
   LaneBytes data;

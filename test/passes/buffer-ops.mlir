@@ -97,3 +97,24 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// A loop along rows of more than 1 GiB. The hardware may add the scalar offset before its range check, so it and the
+// lanes' offset have to fit the valid bytes of a descriptor together; else the loop's part is in the descriptor's base.
+// CHECK-LABEL: @rows(
+// CHECK:         wave.buffer_load %b base [wg.x * 629145600 + iv.K * 512] offset [lane * 8] symbols(iv.K = %{{.*}}) {wave.scalar_offset = #wave.expr<iv.K * 512>}
+// CHECK:         wave.buffer_load %b base [iv.K * 512] offset [{{.*}}] symbols(iv.K = %{{[a-z0-9]*}}) :
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @rows(%b: !wave.memory<[M, K], f16, global>) symbols {M = 3, K = 629145600} dynamic []
+      constraints [#wave.workgroup<M, 1, x>, #wave.tiling<K, 512>, #wave.hardware<threads_per_wave = 64>] {
+    wave.iterate K iv(%k) trips(1228800) {
+      %near = wave.read %b index [wg.x, iv.K * 512 + lane * 8] symbols(iv.K = %k)
+                : !wave.memory<[M, K], f16, global> -> vector<8xf16>
+      %far = wave.read %b index [lane floordiv 32, iv.K * 512 + lane mod 32 * 8] symbols(iv.K = %k)
+               : !wave.memory<[M, K], f16, global> -> vector<8xf16>
+      wave.yield
+    }
+    wave.return
+  }
+}

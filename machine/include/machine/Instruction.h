@@ -49,7 +49,6 @@ enum Flags : uint32_t {
   kDpp = 1 << 8,
   kBoundCtrl = 1 << 9, // DPP: lanes that read nothing get 0 ("bound_ctrl:1", printed "bound_ctrl:0" in old text)
   kGds = 1 << 10,
-  kTfe = 1 << 11,
   kSaddr = 1 << 12, // global/scratch: src has a scalar base
 };
 

@@ -1,15 +1,16 @@
 """Where an access of lane form is, as a buffer access sees it: a uniform base, a scalar step of loops, a lane offset.
 
 An element is at `base + scalar + offset` of its memory, in elements. `base` goes into the descriptor's 64-bit address;
-`scalar` and `offset` are 32-bit byte offsets of the instruction, of which the hardware holds only `offset` against the
-descriptor's valid bytes (those of the memory from `base` on). So a split is only made when it is proven that no lane
-that is not masked has an offset beyond `LIMIT` bytes, and none is negative.
+`scalar` and `offset` are 32-bit byte offsets of the instruction. The hardware holds `offset` against the descriptor's
+valid bytes (those of the memory from `base` on); published texts disagree on whether it adds `scalar` first. So a split
+is only made when it is proven that no lane that is not masked has an offset beyond `LIMIT` bytes, with `scalar` and
+without, and none is negative. A masked lane is out of range either way, as `scalar` is not negative and does not wrap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
@@ -170,7 +171,9 @@ def _place(
     step = _sum([c.step * c.stride for c in coordinates], facts)
     lane = _sum([c.lane * c.stride for c in coordinates], facts)
     most = step.range(facts)[1]
-    scalar = step if most is not None and most * size <= SCALAR_LIMIT else Expr.constant(0)
+    steps = [replace(c, lane=c.lane + c.step) for c in coordinates]
+    fits = most is not None and most * size <= SCALAR_LIMIT and _fits(steps, total, width, size, facts)
+    scalar = step if fits else Expr.constant(0)
     if scalar != step:
         base = (base + step).simplify(facts)
     left = _not_left_to_range(coordinates, conditions, lane, scalar, size, facts)
@@ -224,7 +227,7 @@ def _not_left_to_range(
     """The conditions that a mask has to check because the descriptor's range does not imply them.
 
     Past the extent of the first, slowest dim is past the memory's end when the other coordinates only add to it; the
-    scalar offset, which is not checked, must have no part of the first dim. The lane offset may not wrap.
+    scalar offset, which may not be checked, must have no part of the first dim. The lane offset may not wrap.
     """
     if not coordinates or not conditions:
         return conditions

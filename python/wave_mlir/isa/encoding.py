@@ -96,7 +96,6 @@ class Flags(enum.IntFlag):
     DPP = 1 << 8
     BOUND_CTRL = 1 << 9
     GDS = 1 << 10
-    TFE = 1 << 11
     SADDR = 1 << 12
 
 

@@ -21,7 +21,6 @@ _FLAGS = {
     "offen": Flags.OFFEN,
     "idxen": Flags.IDXEN,
     "gds": Flags.GDS,
-    "tfe": Flags.TFE,
 }
 _IGNORED = frozenset({"fi"})  # fetching from inactive lanes is what these targets do not choose
 _NUMBERS = {"cbsz": ("cbsz", 7), "abid": ("abid", 15), "blgp": ("blgp", 7), "bitop3": ("offset", 255)}

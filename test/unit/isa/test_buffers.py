@@ -82,18 +82,32 @@ def test_raw_range_is_checked_by_dword(width: str) -> None:
     np.testing.assert_array_equal(out, want)
 
 
-def test_the_offset_of_a_lane_does_not_wrap() -> None:
-    data = random_words(64)
+@pytest.mark.parametrize("records", [64, 256, 0xFFFFFFFF - 3])
+def test_an_offset_that_may_wrap(records: int) -> None:
+    """Beyond 2^32 published texts saturate or wrap: a finding, unless both say that it is out of range."""
     line = "buffer_load_dword v4, v2, s[8:11], 0 offen offset:8"
-    r = run([line], {2: L * 0 - np.uint32(8)}, descriptor(0xFFFFFFFF - 3), data)
-    assert (r.v[4] == 0).all()
+    with pytest.raises(IsaError, match="depends on whether it wraps at 32 bits") as caught:
+        run([line], {2: L * 0 - np.uint32(8)}, descriptor(records), random_words(64))
+    assert caught.value.kind == "bounds"
+    assert (run([line], {2: L * 0 - np.uint32(8)}, descriptor(0), random_words(64)).v[4] == 0).all()
 
 
-def test_scalar_offset_is_not_checked() -> None:
-    """The scalar offset moves the address, not what is compared with num_records."""
+def test_scalar_offset_in_range_by_both_readings() -> None:
+    """The scalar offset moves the address; lanes that are out of range without it are so with it."""
     data = random_words(64)
-    r = run(["buffer_load_dword v4, v2, s[8:11], s3 offen"], {2: L * 4}, descriptor(64), data)
-    np.testing.assert_array_equal(r.v[4], np.where(L < 16, np.resize(data, 72)[L + 8], 0))
+    offsets = np.where(L < 8, L * 4, 1 << 31).astype(np.uint32)
+    r = run(["buffer_load_dword v4, v2, s[8:11], s3 offen"], {2: offsets}, descriptor(64), data)
+    np.testing.assert_array_equal(r.v[4], np.where(L < 8, data[(L + 8) % 64], 0))
+
+
+@pytest.mark.parametrize("op", ["buffer_load_dword", "buffer_store_dword", "buffer_load_dwordx4", "buffer_atomic_add"])
+def test_scalar_offset_out_of_range_by_one_reading(op: str) -> None:
+    """Lane 8 is at 32 + 32 of 64 bytes: LLVM's text and AMD's have it in and out of range."""
+    data, step = random_words(128), 16 if op.endswith("x4") else 4
+    line = f"{op} {'v[4:7]' if step == 16 else 'v4'}, v2, s[8:11], s3 offen"
+    with pytest.raises(IsaError, match="depends on whether the scalar offset 32 counts") as caught:
+        run([line], {2: L * step}, descriptor(64), data)
+    assert caught.value.kind == "bounds" and f"lane {32 // step}" in str(caught.value)
 
 
 def test_structured_range_counts_elements() -> None:
@@ -190,17 +204,18 @@ def test_atomics(stem: str, bits: int) -> None:
     np.testing.assert_array_equal(r.v[4] if bits == 32 else r.v64(4), old)
 
 
+@pytest.mark.parametrize("scalar,records", [("0", 16 * 40), ("s3", 4096)])
 @pytest.mark.parametrize("width,bytes", [("dword", 4), ("dwordx3", 12), ("dwordx4", 16)])
-def test_copy_to_lds(width: str, bytes: int) -> None:
+def test_copy_to_lds(width: str, bytes: int, scalar: str, records: int) -> None:
     """Lane i's data go to M0 + offset + i * size; lanes out of range bring 0."""
-    data, records = random_words(1024, 7).view(np.uint8), 16 * 40
-    line = f"buffer_load_{width} v2, s[8:11], s3 offen offset:8 lds"
+    data, base = random_words(1024, 7).view(np.uint8), 8 + (32 if scalar == "s3" else 0)
+    line = f"buffer_load_{width} v2, s[8:11], {scalar} offen offset:8 lds"
     target = "gfx942" if bytes == 4 else "gfx950"
     at = L * 13 % 64 * 16
     r = run([line], {2: at}, descriptor(records), data, m0=16, lds=2048, target=target)
     for lane in range(64):
-        want = data[at[lane] + 40 : at[lane] + 40 + bytes].copy()
-        first_outside = max(0, (records - int(at[lane]) - 8) // 4 * 4)
+        want = data[at[lane] + base : at[lane] + base + bytes].copy()
+        first_outside = max(0, (records - int(at[lane]) - base) // 4 * 4)
         want[first_outside:] = 0
         np.testing.assert_array_equal(r.lds[24 + lane * bytes : 24 + (lane + 1) * bytes], want)
 
