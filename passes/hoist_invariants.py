@@ -29,9 +29,9 @@ class HoistInvariants(Pass):
 
     Nothing in the loop may write what is read: reads of global memory stay in loops that write any, or have volatile
     accesses, or end by a condition. Where trips may be none, only reads move that have to do with none of the sizes
-    that decide on it. Copies to LDS move with what they copy if the loop is the only user of the buffer. Reads move up
-    to a quarter of the registers a lane has; reads of LDS beyond that stay in the loop. Passes after this one need not
-    look for such reads: a scheduled loop has none to find a place for.
+    that decide on it. Copies to LDS move with what they copy unless who else reads the buffer might see it. Reads
+    move up to a quarter of the registers a lane has; reads of LDS beyond that stay in the loop. Passes after this one
+    need not look for such reads: a scheduled loop has none to find a place for.
     """
 
     def run(self, module: ModuleOp) -> None:

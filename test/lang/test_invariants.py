@@ -51,8 +51,9 @@ def test_chained(space: object, keys: int | None) -> None:
     want = product(product(q, k), v).astype(np.float32)
     made = run(chained(space), sizes, [q, k, v], want, dynamic=[] if keys else [K], machine=True)
     front, _, rest = made.ir("scheduled").partition("wave.iterate")
-    assert "wave.buffer_load %q" in front or (space is SHARED and keys is None), "there the buffer has two users"
-    assert keys is None or "%q" not in rest
+    assert "wave.buffer_load %q" in front
+    inside = [part.partition("}")[0] for part in made.ir("scheduled").split("wave.iterate")[1:]]
+    assert not any("%q" in body for body in inside), "where sizes are of run time, both loops"
 
 
 def test_large_tiles_stay_in_lds() -> None:

@@ -191,7 +191,7 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
 
 // -----
 
-// A buffer that a trip reads before it writes it, and one that is read after the loop.
+// A buffer that a trip reads before it writes it stays; one that is read after the loop, which has a trip, does not.
 // CHECK-LABEL: wave.kernel @lds_stays(
 module attributes {wave.form = "lane", wave.target = "gfx942"} {
   wave.kernel @lds_stays(%a: !wave.memory<[512], f16, global>, %b: !wave.memory<[512], f16, global>)
@@ -207,15 +207,85 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     }
     %m = wave.allocate : !wave.memory<[64], f16, shared>
     // CHECK:      wave.allocate
-    // CHECK-NEXT: wave.iterate
     // CHECK-NEXT: wave.read %a
     // CHECK-NEXT: wave.write
+    // CHECK-NEXT: wave.iterate
     wave.iterate K iv(%k) trips(8) {
       %p = wave.read %a index [lane] : !wave.memory<[512], f16, global> -> vector<1xf16>
       wave.write %p, %m index [lane] : vector<1xf16>, !wave.memory<[64], f16, shared>
       wave.yield
     }
     %o = wave.read %m index [lane] : !wave.memory<[64], f16, shared> -> vector<1xf16>
+    wave.return
+  }
+}
+
+// -----
+
+// Two loops that may have no trip, as wave-peel-loops makes them, and fill one buffer: each does so in front. Where the
+// second one fills less, and so would see what the first one has left, the first copy stays; so does a copy that a reader between the
+// loops would see.
+// CHECK-LABEL: wave.kernel @two_loops(
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @two_loops(%a: !wave.memory<[512], f16, global>, %b: !wave.memory<[512], f16, global>)
+      dynamic [K] constraints [#wave.tiling<K, 64>, #wave.hardware<threads_per_wave = 64>] {
+    // CHECK:      %[[L:.*]] = wave.allocate
+    // CHECK-NEXT: %[[V:.*]] = wave.read %a
+    // CHECK-NEXT: wave.write %[[V]], %[[L]]
+    // CHECK-NEXT: wave.read %[[L]]
+    // CHECK-NEXT: wave.iterate
+    %l = wave.allocate : !wave.memory<[64], f16, shared>
+    wave.iterate K iv(%k) trips(K floordiv 64) {
+      %q = wave.read %a index [lane] : !wave.memory<[512], f16, global> -> vector<1xf16>
+      wave.write %q, %l index [lane] : vector<1xf16>, !wave.memory<[64], f16, shared>
+      %p = wave.read %l index [63 - lane] : !wave.memory<[64], f16, shared> -> vector<1xf16>
+      wave.yield
+    }
+    // CHECK:      %[[W:.*]] = wave.read %a
+    // CHECK-NEXT: wave.write %[[W]], %[[L]]
+    // CHECK-NEXT: wave.read %[[L]]
+    // CHECK-NEXT: wave.iterate
+    wave.iterate K iv(%k) trips(K ceildiv 64 - K floordiv 64) {
+      %q = wave.read %a index [lane] : !wave.memory<[512], f16, global> -> vector<1xf16>
+      wave.write %q, %l index [lane] : vector<1xf16>, !wave.memory<[64], f16, shared>
+      %p = wave.read %l index [63 - lane] : !wave.memory<[64], f16, shared> -> vector<1xf16>
+      wave.yield
+    }
+    // CHECK:      wave.allocate
+    // CHECK-NEXT: wave.iterate
+    // CHECK-NEXT: wave.read %a
+    // CHECK-NEXT: wave.write
+    %m = wave.allocate : !wave.memory<[64], f16, shared>
+    wave.iterate K iv(%k) trips(K floordiv 64) {
+      %q = wave.read %a index [lane] : !wave.memory<[512], f16, global> -> vector<1xf16>
+      wave.write %q, %m index [lane] : vector<1xf16>, !wave.memory<[64], f16, shared>
+      wave.yield
+    }
+    // CHECK:      wave.read %a
+    // CHECK-NEXT: wave.write
+    // CHECK-NEXT: wave.read
+    // CHECK-NEXT: wave.iterate
+    wave.iterate K iv(%k) trips(K ceildiv 64 - K floordiv 64) {
+      %q = wave.read %a index [lane floordiv 2] : !wave.memory<[512], f16, global> -> vector<1xf16>
+      wave.write %q, %m index [lane floordiv 2] : vector<1xf16>, !wave.memory<[64], f16, shared>
+      %p = wave.read %m index [63 - lane] : !wave.memory<[64], f16, shared> -> vector<1xf16>
+      wave.yield
+    }
+    // CHECK:      wave.allocate
+    // CHECK-NEXT: wave.read %a
+    // CHECK-NEXT: wave.write
+    // CHECK-NEXT: wave.iterate
+    // CHECK-NEXT: wave.read %a
+    // CHECK-NEXT: wave.write
+    %n = wave.allocate : !wave.memory<[64], f16, shared>
+    %x = wave.read %a index [lane] : !wave.memory<[512], f16, global> -> vector<1xf16>
+    wave.write %x, %n index [lane] : vector<1xf16>, !wave.memory<[64], f16, shared>
+    wave.iterate K iv(%k) trips(K floordiv 64) {
+      %q = wave.read %a index [lane + 64] : !wave.memory<[512], f16, global> -> vector<1xf16>
+      wave.write %q, %n index [lane] : vector<1xf16>, !wave.memory<[64], f16, shared>
+      wave.yield
+    }
+    %y = wave.read %n index [63 - lane] : !wave.memory<[64], f16, shared> -> vector<1xf16>
     wave.return
   }
 }

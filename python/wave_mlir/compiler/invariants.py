@@ -8,6 +8,7 @@ from mlir import ir
 
 from wave_mlir.dialect import Expr, MemoryType
 
+from .copies_elsewhere import Elsewhere
 from .kernel_info import KernelInfo
 from .lane_access import DIVISIBLE, FULL, LIMITS, in_lds, memory_of
 from .loop_costs import registers
@@ -28,7 +29,8 @@ class Invariants:
     """Moves what is alike in every trip of a loop in front of it.
 
     These are reads of memory that nothing in the loop writes, at places and under masks that do not change; copies to
-    LDS buffers that only this loop uses, of such values; and what is computed from such reads, unless it is larger.
+    LDS buffers of such values, if other loops that use a buffer fill it first; and what is computed from such reads,
+    unless it is larger.
     Each trip still has all else, so values that are cheap to make again do not take registers.
     """
 
@@ -113,15 +115,19 @@ class Invariants:
                 self._moved.update(op.results)
 
     def _uses(self, buffer: ir.Value) -> list[ir.Operation] | None:
-        """The accesses of a buffer in program order, if all stand in this loop's body, writes before reads."""
+        """The accesses of a buffer in this loop in program order, if all stand in its body, writes before reads, and no
+        other one can tell whether they are made before the loop."""
         if isinstance(buffer.owner, ir.Block) or has_offset(buffer):
             return None
-        found = [use.owner.operation for use in buffer.uses]
+        every = [use.owner.operation for use in buffer.uses]
+        found = [op for op in self._inside if op in every]
         if any(op.block != self.body or op.name not in ("wave.read", "wave.write", _COPY) for op in found):
             return None
-        found = [op for op in self._inside if op in found]
         writes = [self._writes(op) for op in found]
-        return found if writes == sorted(writes, reverse=True) else None
+        if writes != sorted(writes, reverse=True):
+            return None
+        others = [op for op in every if op not in found]
+        return found if self._runs or Elsewhere(self.loop, found, others).all_write_first() else None
 
     def _is_ready(self, op: ir.Operation) -> bool:
         """Whether a write could be moved: a copy also reads global memory."""
