@@ -69,8 +69,7 @@ def run_abi(
 
     args: an array or tensor for each memory, then a number for each scalar. Dynamic symbols and strides come from the
     shapes, and what no shape says from `symbols`. What a memory's access says is checked: "read" ones may not be stored
-    to, the bytes of "write" ones count as unwritten until they are stored. options: as of `run` (not grid and block);
-    alignment is checked unless `alignment=False`.
+    to, the bytes of "write" ones count as unwritten until they are stored. options: as of `run` (not grid and block).
     Raises IsaError.
     """
     memories, scalars = abi.memories, abi.scalars
@@ -101,7 +100,6 @@ def run_abi(
     writes = {i for i, a in enumerate(memories) if a.access == "write"}
     shared = {i for i in reads | writes if any(v is arrays[i] for j, v in enumerate(arrays) if j != i)}
     defaults: dict[str, object] = {"read_only": reads - shared, "undefined": writes - shared, "kernel": abi.name}
-    defaults["alignment"] = True  # this compiler narrows what it cannot prove aligned
     return run(code, passed, grid, abi.block, **{**defaults, **options})  # type: ignore[arg-type]
 
 

@@ -24,6 +24,7 @@ from .timeline_result import Timeline
 
 _FIRST_PROGRESS, _NEXT_PROGRESS = 2.0, 0.5  # seconds
 _MOST_SGPRS = 32
+_UNALIGNED_MODE = " (code that relies on the hardware's unaligned mode runs with alignment=False)"
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def run(
     strict: bool = True,
     races: bool = True,
     unwritten: bool = True,
-    alignment: bool = False,
+    alignment: bool = True,
     order: str = "random",
     seed: int = 0,
     undefined: Collection[int] = (),
@@ -115,7 +116,8 @@ def run(
     grid: workgroups along x, y, z. block: work-items; by default what the kernel requires.
     strict: a load arrives only when a wait covers it, and a use before that is a fault. races: LDS accesses of two
     waves without a barrier between are faults. unwritten: so are loads of bytes that nothing has written.
-    alignment: so are accesses that are not naturally aligned. order: in which waves run ("forward", "reverse",
+    alignment: so are accesses that are not naturally aligned; False is for code of compilers that rely on the unaligned
+    mode in which the HSA runtime starts kernels. order: in which waves run ("forward", "reverse",
     "round-robin", "random" with `seed`, which also moves the buffers). undefined: numbers of arguments whose bytes
     count as unwritten until the kernel stores them. read_only: of those it may not store to (arrays that numpy has as
     read-only are too). dynamic_lds: bytes of LDS beyond the kernel's own. limit: most instructions to execute (0: no
@@ -214,12 +216,15 @@ def _launch(
 def _located(program: Program, raw: RawFinding) -> Finding:
     lines = program.lines
     text = lines[raw.instruction].text if raw.instruction < len(lines) else ""
+    message = raw.text
+    if raw.kind == "alignment" and message.startswith("this "):  # atomics and the like need it in any mode
+        message += _UNALIGNED_MODE
     other = ""
     if raw.other is not None and raw.other < len(lines):
         by = f" of wave {raw.other_wave}" if raw.other_wave is not None and raw.other_wave != raw.wave else ""
         other = f"{lines[raw.other].text}{by} ({program.source(raw.other)})"
     return Finding(
-        raw.kind, raw.text, text, program.source(raw.instruction), raw.group, raw.wave, raw.lane, raw.address, other
+        raw.kind, message, text, program.source(raw.instruction), raw.group, raw.wave, raw.lane, raw.address, other
     )
 
 

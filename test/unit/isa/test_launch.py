@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -395,6 +396,18 @@ def test_faults_are_located() -> None:
     assert (found.kind, found.workgroup, found.wave, found.lane) == ("bounds", (0, 0, 0), 0, 60)
     assert "global_load_dword" in found.instruction and found.source.startswith("kernel.s:")
     assert found.address is not None and f"{found.address:#x}" in str(caught.value)
+
+
+def test_misaligned() -> None:
+    """An error unless the caller says that the code relies on the unaligned mode."""
+    code = re.sub(r"(global_load_dword .*)", r"\1 offset:2", _compiled(COPY, "gfx942")[0])
+    given = np.arange(65, dtype=np.uint32)
+    with pytest.raises(isa.IsaError, match=r"a multiple of 4 \(code that relies on .* alignment=False\)") as caught:
+        isa.run(code, [given, B], 1, 64)
+    assert caught.value.kind == "alignment" and "global_load_dword" in str(caught.value)
+    out = np.zeros(64, np.uint32)
+    isa.run(code, [given, out], 1, 64, alignment=False)
+    np.testing.assert_array_equal(out, np.frombuffer(given.tobytes()[2:-2], np.uint32))
 
 
 def test_read_only() -> None:

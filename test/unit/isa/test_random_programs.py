@@ -83,7 +83,7 @@ def _compare(kind: str, count: int, pool: int, seed: int, target: str, folder: P
         bodies, start = _memory(kind, count, pool, seed, target, folder)
     text = program_kernel.kernel(bodies, target)
     ours, theirs = start.copy(), start.copy()
-    isa.run(text, [start.copy(), ours], 1, 64)
+    isa.run(text, [start.copy(), ours], 1, 64, alignment=False)
     path = program_kernel.code_object(text, target, folder)
     second_opinion.isa_run(path, "programs", [start.copy(), theirs], (1, 1, 1), (64, 1, 1), target)
     wrong = np.flatnonzero(program_kernel.differing(ours, theirs).any(1))
