@@ -104,6 +104,26 @@ def test_workgroups_that_store_the_same() -> None:
         made(sums, {M: 2, N: 128})(x, y)
 
 
+def test_assumptions_that_do_not_hold() -> None:
+    """They are hints: with other sizes the kernel is compiled without them."""
+
+    def doubled(x: tkl.Memory[M, N, GLOBAL, tkl.f32], y: tkl.Memory[M, N, GLOBAL, tkl.f32]):
+        own.write(own.read(x) * 2.0, y)
+
+    rules, x = [*ROWS, own.Assumption(N > 128)], np.random.default_rng(0).normal(size=(2, 100)).astype(np.float32)
+    y = np.zeros_like(x)
+    options = WaveCompileOptions(subs={M: 2}, dynamic_symbols=[N], target="gfx942")
+    kernel = wave_compile(options, tkw.wave(rules)(doubled))
+    kernel(x, y)
+    np.testing.assert_array_equal(y, x * 2)
+    y[:] = 0
+    kernel.run_isa(x, y)
+    np.testing.assert_array_equal(y, x * 2)
+    assert kernel.plan(x, y).grid == (2, 2, 1)
+    with pytest.raises(AbiError, match=r"test_compat_meaning.py:\d+:\d+: .*assumption that 129 le N; N = 100 breaks"):
+        wave_compile(options, own.wave(rules)(doubled))(x, y)
+
+
 def test_names_of_constraints() -> None:
     """Keyword names and defaults are those of the language."""
     tkw.ReorderingConstraint(reordered_equation=tkl.global_symbols.WORKGROUP_0, workgroup_dim=0)

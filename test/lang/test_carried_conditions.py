@@ -48,6 +48,37 @@ def test_first_columns_whose_sum_reaches_a_limit(limit: int) -> None:
     check(take, {M: 3, N: 9}, args, expected)
 
 
+@pytest.mark.parametrize("most", [0, 2, 9])
+def test_a_chain_that_ends_at_a_negative_number(most: int) -> None:
+    """The axis follows a table until it says -1, or enough has been taken: a value that a kernel sets has any sign."""
+    node = sympy.Symbol("NODE")
+    follow = tkw.IndexMapping(1, {M: tkw.IndexMapping.iterator(0), N: node}, {M: tkw.IndexMapping.iterator(0)})
+    rules = [*RULES[:1], tkw.TilingConstraint(node), tkw.HardwareConstraint(64, vector_shapes={M: 0, N: 64, node: 0})]
+
+    @tkw.wave(rules)
+    def walk(
+        following: tkl.Memory[M, N, GLOBAL, tkl.i32],
+        start: tkl.Memory[M, GLOBAL, tkl.i32],
+        length: tkl.Memory[M, GLOBAL, tkl.i32],
+    ):
+        first, zero = tkw.read(start), tkl.Register[M, tkl.i32](0)
+        goes_on = (node >= 0) & sympy.Lt(GET_ITER_ARG(1), most) & (GET_ITER_ARG(0) >= 0)
+
+        @tkw.iterate(node, start=first, condition=goes_on, init_args=[first, zero])
+        def loop(at, count):
+            tkw.set_symbol(node, at)
+            reached = tkw.read(following, mapping=follow)
+            tkw.set_symbol(node, reached)
+            return reached, count + 1
+
+        tkw.write(loop[1], length)
+
+    following = np.array([[1, 2, -1, 0, 3], [3, -1, 0, 2, 1]], np.int32)
+    args = [np.repeat(following, 2, 0), np.array([0, -1, 4, 0], np.int32), np.full(4, -1, np.int32)]
+    lengths = np.array([3, 0, 2, 4 if most < 4 else 9])  # the last goes round 0 3 2
+    check(walk, {M: 4, N: 5}, args, {2: np.minimum(lengths, most).astype(np.int32)})
+
+
 taken_type = tkl.Memory[M, GLOBAL, tkl.i32]
 
 

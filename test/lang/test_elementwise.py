@@ -5,6 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+import sympy
 import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
 from running import check
@@ -149,6 +150,23 @@ def test_apply_expr() -> None:
 
     data = INTS.astype(np.int32)
     check(kernel, SUBS, [data, np.zeros_like(data)], {1: data // 4 * 3 + data % 5 + 13})
+
+
+def test_apply_expr_of_negative_values() -> None:
+    """Values may be negative, whatever sympy would conclude of sizes."""
+
+    @tkw.wave(CONSTRAINTS)
+    def kernel(a: tkl.Memory[M, N, GLOBAL, tkl.i32], c: tkl.Memory[M, N, GLOBAL, tkl.i32]):
+        x = tkw.read(a)
+        clipped = tkw.apply_expr(x, lambda v: sympy.Max(v, 0) * 100 + sympy.Abs(v))
+        chosen = tkw.apply_expr(x, lambda v: sympy.Piecewise((v, v >= 0), (1000, True)))
+        positive = tkw.cast(tkw.apply_expr(x, lambda v: v >= 0), tkl.i32)
+        tkw.write(tkw.cast(clipped, tkl.i32) + tkw.cast(chosen, tkl.i32) + positive, c)
+
+    data = INTS.astype(np.int32)
+    assert data.min() < 0
+    want = np.maximum(data, 0) * 100 + np.abs(data) + np.where(data >= 0, data, 1000) + (data >= 0)
+    check(kernel, SUBS, [data, np.zeros_like(data)], {1: want})
 
 
 def test_transpose_by_permute() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
 from running import check
@@ -45,6 +46,43 @@ def test_rows_of_all_sequences(rows: int | None) -> None:
     x = RNG.integers(-9, 9, (12, 64)).astype(np.float32)
     want = np.where(np.arange(12)[:, None] < 10, x + 1, 0)
     check(kernel, {S: 3, N: 64}, [start, length, x, np.zeros_like(x)], {3: want})
+
+
+def test_table_longer_than_the_dim() -> None:
+    """What a table has beyond its dim can be looked up; what is written is bounded by the dim."""
+    lookup = tkw.IndexMapping(1, {T: D0}, {T: ROW}, dynamic_val_mappings={T: ROW})
+
+    @tkw.wave([tkw.WorkgroupConstraint(T, 64, 0), tkw.HardwareConstraint(64, vector_shapes={T: 64})])
+    def kernel(
+        at: tkl.Memory[T, GLOBAL, tkl.i32],
+        table: tkl.Memory[T, GLOBAL, tkl.f32, tkl.MemoryLayout(shape=[37])],
+        looked: tkl.Memory[T, GLOBAL, tkl.f32, tkl.MemoryLayout(shape=[40])],
+    ):
+        tkw.write(tkw.read(table, mapping=lookup, mapping_dynamic_vals=(tkw.read(at),)), looked)
+
+    at = RNG.integers(0, 37, 20).astype(np.int32)
+    at[:4] = [36, 35, 20, 19]
+    table, out = RNG.integers(-9, 9, 37).astype(np.float32), np.full(40, 7, np.float32)
+    check(kernel, {T: 20}, [at, table, out[:20]], {2: table[at]})
+    made = wave_compile(WaveCompileOptions(subs={T: 20}, target="gfx942"), kernel)
+    made(at, table, out[:20])
+    assert (out[:20] == table[at]).all() and (out[20:] == 7).all()
+
+
+def test_elements_chosen_by_negative_numbers() -> None:
+    """A dynamic value has any sign: what is taken for -1 is decided in the mapping."""
+    taken = sympy.Piecewise((D0, D0 >= 0), (T - 1, True))
+    lookup = tkw.IndexMapping(1, {T: taken}, {T: ROW}, dynamic_val_mappings={T: ROW})
+
+    @tkw.wave([tkw.WorkgroupConstraint(T, 64, 0), tkw.HardwareConstraint(64, vector_shapes={T: 64})])
+    def kernel(
+        at: tkl.Memory[T, GLOBAL, tkl.i32], x: tkl.Memory[T, GLOBAL, tkl.f32], y: tkl.Memory[T, GLOBAL, tkl.f32]
+    ):
+        tkw.write(tkw.read(x, mapping=lookup, mapping_dynamic_vals=(tkw.read(at),)), y)
+
+    at = np.tile([-1, 3, 0, 7, -5], 4).astype(np.int32)
+    x = RNG.integers(-9, 9, 20).astype(np.float32)
+    check(kernel, {T: 20}, [at, x, np.zeros_like(x)], {2: x[np.where(at >= 0, at, 19)]})
 
 
 def test_tensor_smaller_than_the_dim() -> None:

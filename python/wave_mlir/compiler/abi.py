@@ -53,6 +53,10 @@ class AbiError(ValueError):
         self.location = location
 
 
+class BrokenAssumption(AbiError):
+    """A call with sizes that break what the kernel is compiled on."""
+
+
 class HasShape(Protocol):
     """numpy arrays, torch tensors and everything else with a shape."""
 
@@ -181,7 +185,9 @@ class KernelABI:
         for text in self.assumptions:
             if not _evaluate(self.name, "assumption", text, merged):
                 used = ", ".join(f"{s} = {merged[s]}" for s in exprtext.symbols(text))
-                raise AbiError(f"kernel '{self.name}' is compiled on the assumption that {text}; {used} breaks it")
+                raise BrokenAssumption(
+                    f"kernel '{self.name}' is compiled on the assumption that {text}; {used} breaks it"
+                )
         return merged
 
     def grid_for(self, symbols: Mapping[str, int] | None = None) -> tuple[int, int, int]:

@@ -2,7 +2,7 @@
 
 import sympy
 
-from .symbols import index_symbol
+from .symbols import index_symbol, value_symbol
 
 GLOBAL_ADDRESS_SPACE = index_symbol("$GLOBAL_ADDRESS_SPACE")
 SHARED_ADDRESS_SPACE = index_symbol("$SHARED_ADDRESS_SPACE")
@@ -45,4 +45,4 @@ def get_workgroup_symbol(i: int) -> sympy.Symbol:
 
 def GET_ITER_ARG(i: int) -> sympy.Symbol:
     """The value number i that the innermost loop carries, in its condition or step: a uniform integer."""
-    return index_symbol(f"$GET_ITER_ARG_{i}")
+    return value_symbol(f"$GET_ITER_ARG_{i}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sympy
 
-from .symbols import ExprLike, index_symbol
+from .symbols import ExprLike, index_symbol, value_symbol
 
 _ITERATOR = "$iter{}"
 _DYNAMIC = "$dyn{}"
@@ -37,7 +37,7 @@ class IndexMapping:
     @staticmethod
     def dynamic_val(i: int) -> sympy.Symbol:
         """The dynamic value number i of the access."""
-        return index_symbol(_DYNAMIC.format(i))
+        return value_symbol(_DYNAMIC.format(i))
 
     @property
     def input_mapping(self) -> Mapping[sympy.Symbol, ExprLike]:

@@ -28,6 +28,11 @@ def index_symbol(name: str) -> sympy.Symbol:
     return sympy.Symbol(name, integer=True, nonnegative=True)
 
 
+def value_symbol(name: str) -> sympy.Symbol:
+    """The symbol of that name: an integer that a kernel computes or reads, which may be negative."""
+    return sympy.Symbol(name, integer=True)
+
+
 class SymbolAccessor:
     """`sym.M` is the symbol M."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import warnings
 from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from wave_mlir.compiler import abi, cache, cache_key, cached, elementary, targets
 from wave_mlir.compiler.diagnostics import CompileError
@@ -26,8 +27,27 @@ from .manual import WaveSchedule
 from .scheduling import SchedulingType
 
 T = TypeVar("T")
+Parameters = ParamSpec("Parameters")
 
 __all__ = ["CompiledKernel", "WaveCompileOptions", "get_default_arch", "wave_compile"]
+
+
+def _for_any_sizes(
+    method: Callable[Concatenate[CompiledKernel, Parameters], T],
+) -> Callable[Concatenate[CompiledKernel, Parameters], T]:
+    """The method; of a kernel of the existing Wave package, where an assumption does not hold, that of the kernel
+    compiled without: there they are hints."""
+
+    @functools.wraps(method)
+    def call(self: CompiledKernel, *args: Parameters.args, **options: Parameters.kwargs) -> T:
+        try:
+            return method(self, *args, **options)
+        except abi.BrokenAssumption:
+            if not self._kernel.compat:
+                raise
+        return method(self._unassuming, *args, **options)
+
+    return call
 
 
 class CompiledKernel:
@@ -35,6 +55,7 @@ class CompiledKernel:
 
     def __init__(self, kernel: WaveKernel, options: WaveCompileOptions, schedule: WaveSchedule | None = None) -> None:
         self._kernel = kernel
+        self._schedule = schedule
         self.options = options
         self.name = options.func_name or kernel.name
         module, self._logs = kernel.trace_with_logs(options.subs, options.dynamic_symbols, options.target, self.name)
@@ -92,6 +113,7 @@ class CompiledKernel:
 
         return report.analyze(self.isa)
 
+    @_for_any_sizes
     def plan(self, *args: object) -> LaunchPlan:
         """Grid, block and kernel arguments of a call. Raises AbiError for arguments that do not fit."""
         try:
@@ -99,12 +121,14 @@ class CompiledKernel:
         except abi.AbiError as error:
             raise self._located(error) from None
 
+    @_for_any_sizes
     def run_isa(self, *args: object, **options: object) -> MachineRun:
         """Run the machine code on the CPU, instruction by instruction, with all checks; arguments as of a call.
 
         options: those of `wave_mlir.isa.run` (seed, order, collect …). CPU tensors are updated in place. Raises
         AbiError for arguments that do not fit, wave_mlir.isa.IsaError at the first fault.
         """
+
         def run(args: Sequence[object]) -> MachineRun:
             bound = self._launcher.bind([*args, *self._recorded(args)])
             symbols = {name: bound.symbols[name] for name in self.abi.dynamic_symbols}
@@ -116,6 +140,11 @@ class CompiledKernel:
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """(name, "memory", "scalar" or "symbol") of each parameter, in signature order."""
         return tuple((p.name, _parameter_kind(p.kind)) for p in self._kernel.parameters)
+
+    @cached_property
+    def _unassuming(self) -> CompiledKernel:
+        """The same, compiled without what it assumes of sizes."""
+        return CompiledKernel(self._kernel.without_assumptions(), self.options, self._schedule)
 
     @cached_property
     def _launcher(self) -> launch.Launcher:
@@ -170,6 +199,7 @@ class CompiledKernel:
         """Arrays for what the kernel logs."""
         return self._recorder.arrays(args) if self._logs else []
 
+    @_for_any_sizes
     def __call__(self, *args: object, debug_logs: MutableMapping[str, dict[str, object]] | None = None) -> None:
         """Run with tensors in signature order, on the device they are on; outputs are written in place.
 
@@ -194,7 +224,7 @@ class CompiledKernel:
     def _located(self, error: abi.AbiError) -> abi.AbiError:
         """The error at the line of the call, with a note that says where the kernel is."""
         file, line, column = source.position()
-        located = abi.AbiError(error.message, f"{file}:{line}:{column}")
+        located = type(error)(error.message, f"{file}:{line}:{column}")
         file, line, _ = self._kernel.position
         located.add_note(f"{file}:{line}: note: the kernel is here")
         return located

@@ -10,7 +10,7 @@ from wave_mlir.compiler.targets import TargetError, resolve_alias
 from wave_mlir.dialect import builders
 from wave_mlir.dialect import wave as ops
 from wave_mlir.lang.dtypes import DataType, i1, i32, index
-from wave_mlir.lang.symbols import ExprLike, index_symbol, is_condition
+from wave_mlir.lang.symbols import ExprLike, is_condition, value_symbol
 
 from . import source
 from .constraints import GenericDot, MmaLike, MMAType
@@ -340,7 +340,7 @@ def apply_expr(value: Value | Sequence[Value], expr: Callable[..., ExprLike]) ->
     for v in values:
         if not v.dtype.is_integer:
             raise source.error(f"apply_expr: index arithmetic is of integers, not {v.dtype}; cast it first")
-    symbols = [index_symbol(f"$arg{i}") for i in range(len(values))]
+    symbols = [value_symbol(f"$arg{i}") for i in range(len(values))]
     given = expr(*symbols)
     dims = common_dims(values, "apply_expr")
     result = i1 if isinstance(given, bool) or is_condition(given) else index

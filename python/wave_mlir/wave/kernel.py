@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -23,7 +24,7 @@ from wave_mlir.lang.types import MemoryType, SymbolBindType
 from . import misuse, source
 from .bindings import Bindings
 from .constraint_attrs import ConstraintWriter
-from .constraints import Constraint, TilingConstraint
+from .constraints import Assumption, Constraint, TilingConstraint
 from .debug_log import DebugLog, with_names
 from .elementwise import broadcast_to
 from .trace import Trace
@@ -75,6 +76,13 @@ class WaveKernel:
 
     def __repr__(self) -> str:
         return f"<wave kernel {self.name}>"
+
+    def without_assumptions(self) -> WaveKernel:
+        """The same kernel, for any sizes."""
+        made = copy.copy(self)
+        made.constraints = tuple(c for c in self.constraints if not isinstance(c, Assumption))
+        made.compiled = {}
+        return made
 
     def trace(
         self,
@@ -176,6 +184,7 @@ def _module(kernel: WaveKernel, trace: Trace, name: str) -> ir.Module:
         result = kernel.function(*arguments)
         if result is not None:
             raise source.error(f"kernel {kernel.name} returns a value; write results with tkw.write", kernel.position)
+    _take_whole_tables(trace, made.args)
     attributes = made.op.operation.attributes
     attributes["constraints"] = ir.ArrayAttr.get(writer.attributes())
     attributes["symbols"] = ir.DictAttr.get(_symbols(trace, kernel))
@@ -183,6 +192,14 @@ def _module(kernel: WaveKernel, trace: Trace, name: str) -> ir.Module:
     attributes["dynamic"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n in trace.bindings.dynamic])
     _verify(module)
     return module
+
+
+def _take_whole_tables(trace: Trace, arguments: Mapping[str, ir.Value]) -> None:
+    """A table that is longer than its dim, by its layout, is bounded by its own extent where it is only read: a
+    mapping may look up any of its elements."""
+    for name, whole in trace.whole_tables.items():
+        if all(use.owner.name == "wave.read" for use in arguments[name].uses):
+            arguments[name].set_type(whole)
 
 
 def _argument(trace: Trace, parameter: Parameter, args: Mapping[str, ir.Value], memories: Mapping):

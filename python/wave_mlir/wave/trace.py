@@ -64,6 +64,8 @@ class Trace:
         """Sizes at the launch of dims that only a tensor's physical shape gives."""
         self.sized: set[str] = set()
         """Dims whose size at the launch is that of an argument's without a layout."""
+        self.whole_tables: dict[str, ir.Type] = {}
+        """Types of one-dimensional arguments with a layout, bounded by all of it; by argument."""
         self.bound_iterators: dict[sympy.Symbol, sympy.Expr] = {}
         """Iterators that IteratorBindings names, and their dims."""
         self.wave_parts: dict[str, WavePart] = {}
@@ -199,6 +201,9 @@ class Trace:
         if kind.layout is not None:
             shape, strides = self._layout(kind, shape, owner)
         made = builders.MemoryType.get(shape, kind.dtype.ir_type(), space, strides)
+        if kind.layout is not None and kind.layout.shape is not None and len(shape) == 1:
+            whole = self._physical(kind.layout.shape[0], owner, 0)
+            self.whole_tables[owner] = builders.MemoryType.get([whole], kind.dtype.ir_type(), space, strides)
         return made, dims, space
 
     def kind_of(self, kind: MemoryType, owner: str) -> MemoryType:
