@@ -50,7 +50,9 @@ class ApplySchedule(Pass):
     It verifies no dependence: wave-pipeline-loops does, for all annotations alike.
     """
 
-    copies: int = option(0, help="copies of each LDS buffer of the loops; 0 = one")
+    copies: int = option(
+        0, help="copies of each LDS buffer of the loops; 0 = as many as the places of its accesses need"
+    )
 
     def __post_init__(self) -> None:
         """Raises ValueError for a number of copies that there is not."""
@@ -88,8 +90,11 @@ class ApplySchedule(Pass):
                     continue  # fewer tiles than the body would have
                 loop, said = self._problem(info, plan, unrolled), replace(plan, unroll=1)
             stagger = stagger_of(info, plan)
-            copies = self._copies(loop) if apart is None else {}
-            annotate(loop, schedule_by_hand(loop, said, copies), stagger=stagger)
+            copies = {} if apart is not None else self._copies(loop) if self.copies else None
+            schedule = schedule_by_hand(loop, said, copies)
+            if schedule.copies:
+                check_room(loop, schedule.copies)
+            annotate(loop, schedule, stagger=stagger)
 
     def _problem(self, info: KernelInfo, plan: LoopPlan, op: ir.Operation) -> LoopProblem:
         try:

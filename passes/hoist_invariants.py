@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from wave_mlir.compiler.invariants import Invariants, loops_inside_out
 from wave_mlir.compiler.kernel_info import KernelInfo
+from wave_mlir.compiler.manual_schedule import named_tags, tags_of
 from wave_mlir.compiler.pass_registry import ModuleOp, Pass, register_pass
 from wave_mlir.compiler.tile_ir import body_of, kernels
 
@@ -31,12 +32,14 @@ class HoistInvariants(Pass):
     accesses, or end by a condition. Where trips may be none, only reads move that have to do with none of the sizes
     that decide on it. Copies to LDS move with what they copy unless who else reads the buffer might see it. Reads
     move up to a quarter of the registers a lane has; reads of LDS beyond that stay in the loop. Passes after this one
-    need not look for such reads: a scheduled loop has none to find a place for.
+    need not look for such reads: a scheduled loop has none to find a place for. What
+    a schedule by hand names stays.
     """
 
     def run(self, module: ModuleOp) -> None:
         """Move them out of the loops of every kernel of the module, inner loops first."""
         for kernel in kernels(module):
             info = KernelInfo.of(kernel)
+            named = named_tags(kernel.operation)
             for loop in loops_inside_out(body_of(kernel)):
-                Invariants(info, loop).move()
+                Invariants(info, loop, lambda op, named=named: any(t in named for t in tags_of(op.location))).move()

@@ -103,9 +103,7 @@ def _lane_to_scheduled(options: PipelineOptions) -> list[str]:
     else:
         schedule = [_call("wave-schedule", strategy=options.schedule, copies=options.buffer_copies, **named)]
     without = {"eliminate_epilogue": True} if options.eliminate_epilogue else {}
-    # A schedule by hand speaks of all ops of its loop.
-    hoist = [] if options.schedule == "manual" else ["wave-hoist-invariants"]
-    loops = [*hoist, "wave-split-mma", *schedule, _call("wave-pipeline-loops", **without)]
+    loops = ["wave-hoist-invariants", "wave-split-mma", *schedule, _call("wave-pipeline-loops", **without)]
     return [*loops, *barriers, "wave-place-waits", "wave-pack-shared"]
 
 

@@ -30,12 +30,17 @@ TAGGED = "wave.tag:"
 class Nodes:
     """The ops that pass all steps, one after the other:
 
-    ("tag", NAME), ("type", "Read" | "Write" | "MMA" | …), ("space", "global" | "shared", BOOL: those there, or the
-    others), ("dim", NAME, PARTS, NUMBER: the ops of one of so many equal parts along the dim).
+    ("tagged", NAME: a tag that the kernel has), ("tag", NAME: one that it lacks), ("type", "Read" | "Write" | …),
+    ("space", "global" | "shared", BOOL: those there, or the others), ("dim", NAME, PARTS, NUMBER: the ops of one of so
+    many equal parts along the dim).
     """
 
     steps: tuple[Step, ...]
     at: Position
+
+    def __bool__(self) -> bool:
+        """Whether the kernel has the tag, so that schedules of several kernels can ask."""
+        return self.steps[0][0] == "tagged"
 
     def then(self, at: Position, *step: str | int | bool) -> Nodes:
         """Those of the ops that pass one more step."""
@@ -69,7 +74,13 @@ class Interleaved:
 
 KINDS = ("SchedulingBarrier", "SetWavePrio", "WorkgroupBarrier", "SharedMemoryBarrier", "MemoryCounterWait")
 """Ops that a schedule may add."""
-_STEPS: dict[str, tuple[type, ...]] = {"tag": (str,), "space": (str, bool), "dim": (str, int, int), "iteration": (int,)}
+_STEPS: dict[str, tuple[type, ...]] = {
+    "tagged": (str,),
+    "tag": (str,),
+    "space": (str, bool),
+    "dim": (str, int, int),
+    "iteration": (int,),
+}
 """What follows the name of a step; types may be any number of names."""
 
 Item = Nodes | Inserted | Interleaved
@@ -97,6 +108,16 @@ class LoopPlan:
     beside: list[tuple[str, Nodes, Inserted]] = field(default_factory=list)
     unroll: int = 1
     groups: list[tuple[str, str, Position]] = field(default_factory=list)
+
+    def tags(self) -> set[str]:
+        """The tags of all ops that it gives a place."""
+        items = [i for stage in self.stages for cycle in stage for i in cycle]
+        items += [*(self.order or ()), *self.starts, *self.ends]
+        sets = [i for i in items if isinstance(i, Nodes)]
+        for item in items:
+            if isinstance(item, Interleaved):
+                sets += [*item.base, *(nodes for group in item.groups for nodes in group)]
+        return {str(nodes.steps[0][1]) for nodes in sets}
 
 
 def dumped(plans: Sequence[LoopPlan]) -> str:

@@ -31,11 +31,15 @@ class Invariants:
     These are reads of memory that nothing in the loop writes, at places and under masks that do not change; copies to
     LDS buffers of such values, if other loops that use a buffer fill it first; and what is computed from such reads,
     unless it is larger.
-    Each trip still has all else, so values that are cheap to make again do not take registers.
+    Each trip still has all else, so values that are cheap to make again do not take registers. Reads and copies that
+    `stays` says yes to are not moved.
     """
 
-    def __init__(self, info: KernelInfo, loop: ir.Operation) -> None:
+    def __init__(
+        self, info: KernelInfo, loop: ir.Operation, stays: Callable[[ir.Operation], bool] = lambda _: False
+    ) -> None:
         self.loop = loop
+        self._stays = stays
         self.body = loop.regions[0].blocks[0]
         self._room = info.target.registers.general // READ_SHARE
         self._moved: set[ir.Value] = set()
@@ -58,9 +62,11 @@ class Invariants:
             if op.block != self.body:
                 continue  # moved with another one
             if self._is_source(op):
-                self._move_read(op)
+                if not self._stays(op):
+                    self._move_read(op)
             elif op.name == _COPY or (op.name == "wave.write" and in_lds(memory_of(op))):
-                self._move_copies(_target_of(op))
+                if not self._stays(op):
+                    self._move_copies(_target_of(op))
             elif is_pure(op) and op.name not in _LANES and any(v in self._moved for v in op.operands):
                 self._move_computed(op)
 

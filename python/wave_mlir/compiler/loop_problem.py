@@ -19,6 +19,7 @@ from .lds import buffer_of
 from .lds_hazards import BARRIERS
 from .loop_costs import Costs, is_free, registers, resources
 from .loop_memory import (
+    Access,
     Barriers,
     buffer_dependences,
     global_dependences,
@@ -90,6 +91,10 @@ class LoopProblem:
         if len(placed) > 1:
             text = f"'{placed[1].name}' may access what another LDS buffer has, as both buffers have an offset"
             raise CannotSchedule(placed[1], text)
+
+    def accesses(self, buffer: str) -> list[Access]:
+        """The accesses of an LDS buffer in the loop, in program order."""
+        return self._lds[next(memory for memory, name in self._names.items() if name == buffer)]
 
     def copyable(self) -> list[str]:
         """The LDS buffers of which each trip may have its own copy."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from mlir import ir
 
-from wave_mlir.compiler.directives import TAGGED, Inserted, Interleaved, Item, LoopPlan, Nodes, Position
+from wave_mlir.compiler.directives import PLANS, TAGGED, Inserted, Interleaved, Item, LoopPlan, Nodes, Position, loaded
 from wave_mlir.dialect import wave as ops
 from wave_mlir.scheduling import Schedule, Slot
 from wave_mlir.scheduling.bounds import resource_bound
@@ -46,13 +46,24 @@ def tags_of(location: ir.Location) -> Iterator[str]:
             yield from tags_of(inner)
 
 
+def named_tags(kernel: ir.Operation) -> set[str]:
+    """The tags of ops that the kernel's schedule by hand gives a place, if it has one that can be read."""
+    if PLANS not in kernel.attributes or not isinstance(kernel.attributes[PLANS], ir.StringAttr):
+        return set()
+    try:
+        return set().union(*(plan.tags() for plan in loaded(ir.StringAttr(kernel.attributes[PLANS]).value)))
+    except ValueError:  # wave-apply-schedule says what is wrong with it
+        return set()
+
+
 def place_of(at: Position) -> ir.Location:
     """Where the user wrote it."""
     return ir.Location.file(*at)
 
 
-def schedule_by_hand(loop: LoopProblem, plan: LoopPlan, copies: dict[str, int]) -> Schedule:
-    """The schedule that a plan asks for, its added ops put into the loop. Raises PassError at what is wrong."""
+def schedule_by_hand(loop: LoopProblem, plan: LoopPlan, copies: dict[str, int] | None) -> Schedule:
+    """The schedule that a plan asks for, its added ops put into the loop; copies None: as many of each LDS buffer as
+    its places need. Raises PassError at what is wrong."""
     return _ByHand(loop, plan).schedule(copies)
 
 
@@ -67,7 +78,7 @@ class _ByHand:
         self.stages: dict[str, int] = {}
         self._steps: dict[ir.Operation, int] = {}
 
-    def schedule(self, copies: dict[str, int]) -> Schedule:
+    def schedule(self, copies: dict[str, int] | None) -> Schedule:
         """Places by the plan; ops are added at the end, when nothing is wrong with it."""
         cycles = self._staged()
         order = [*self.plan.starts, *(cycles if self.plan.order is None else self.plan.order), *self.plan.ends]
@@ -82,8 +93,21 @@ class _ByHand:
             with place_of(added.at), ir.InsertionPoint(self.loop.loop):
                 _made(added).attributes[FIRST] = ir.UnitAttr.get()
         slots = {name: Slot(stage, i, 0) for i, (name, stage) in enumerate(named)}
+        copies = self._needed(slots) if copies is None else copies
         interval = max(1, resource_bound(self.loop.problem(copies, barriers=False)))
         return Schedule(self.loop.name, "manual", interval, slots, copies, self.plan.unroll)
+
+    def _needed(self, slots: dict[str, Slot]) -> dict[str, int]:
+        """Copies of the LDS buffers that are written for a tile while those before it are still read; 1 not said."""
+        needed = {}
+        for name in self.loop.copyable():
+            uses = [slots[access.name] for access in self.loop.accesses(name) if access.name in slots]
+            first = min((s.stage, s.order) for s in uses)
+            last = max((s.stage, s.order) for s in uses)
+            count = last[0] - first[0] + (first[1] <= last[1])
+            if count > 1:
+                needed[name] = count
+        return needed
 
     def _staged(self) -> list[Item]:
         """Notes each op's stage. Returns the steady loop by cycles, in each the older trips first."""
@@ -109,10 +133,11 @@ class _ByHand:
         return list(self._interleave(item))
 
     def _select(self, nodes: Nodes) -> list[str]:
-        """The operations of a set, in program order or by the parts of a dim."""
+        """The operations of a set, in program order or by the parts of a dim. What the kernel tags may have become
+        nothing in the loop: constants, what all trips do alike."""
         found = list(self.loop.operations)
         for step in nodes.steps:
-            if step[0] == "tag":
+            if step[0] in ("tag", "tagged"):
                 found = [n for n in found if step[1] in self.tags[n]]
             elif step[0] == "type":
                 found = [n for n in found if self._type(n) in step[1:]]
@@ -122,7 +147,8 @@ class _ByHand:
                 found = [n for n in found if iteration_of(self.loop.ops[n].location) == step[1]]
             elif found:
                 found = self._part(nodes, found, str(step[1]), int(step[2]), int(step[3]))
-        if not found:
+        gone = nodes.steps[0][0] == "tagged" and not any(nodes.steps[0][1] in tags for tags in self.tags.values())
+        if not found and not gone:
             have = ", ".join(sorted({f"{t} ({self._type(n)})" for n in self.tags for t in self.tags[n]})) or "none"
             raise PassError(
                 place_of(nodes.at),

@@ -16,8 +16,9 @@ wave-apply-schedule applies. Errors are CompileErrors at the user's line.
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from types import FunctionType, TracebackType
@@ -120,6 +121,8 @@ class Cluster:
 
 @dataclass
 class _Recorder:
+    tags: Collection[str] = ()
+    """Tags of the kernel."""
     plans: dict[str, LoopPlan] = field(default_factory=dict)
 
     def plan(self, loop: object, what: str) -> LoopPlan:
@@ -159,9 +162,10 @@ class WaveSchedule:
             text = f"schedule '{self.name}' has parameters ({', '.join(need)}), which nobody gives; take them out"
             raise source.error(text, self.position)
 
-    def plans(self) -> list[LoopPlan]:
-        """What the function says of each loop. Raises CompileError at the line that is wrong."""
-        recorder = _Recorder()
+    def plans(self, tags: Collection[str] = ()) -> list[LoopPlan]:
+        """What the function says of each loop of a kernel with these tags. Raises CompileError at the line that is
+        wrong."""
+        recorder = _Recorder(tags)
         token = _recorder.set(recorder)
         try:
             with misuse.located(self.position, f"schedule '{self.name}'"):
@@ -176,19 +180,21 @@ class WaveSchedule:
     def attach(self, module: ir.Module) -> None:
         """Write the schedule onto the kernel of a module in tile form, and the tags into the locations of its ops."""
         with module.context:
-            text = dumped(self.plans())
+            tags: dict[str, None] = {}
+            module.operation.walk(functools.partial(_name_location, tags=tags))
+            text = dumped(self.plans(tags))
             for view in module.body.operations:
                 if view.operation.name == "wave.kernel":
                     view.operation.attributes[PLANS] = ir.StringAttr.get(text)
-            module.operation.walk(_name_location)
 
 
-def _name_location(op: ir.Operation) -> ir.WalkResult:
-    """What becomes of an op has its location: with the tag as its name, the tag is with all of them."""
+def _name_location(op: ir.Operation, tags: dict[str, None]) -> ir.WalkResult:
+    """What becomes of an op has its location: with the tag as its name, the tag is with all of them. Notes the tag."""
     op = op.operation
     if "wave.tag" in op.attributes:
         tag = ir.StringAttr(op.attributes["wave.tag"]).value
         op.location = ir.Location.name(f"{TAGGED}{tag}", op.location)
+        tags[tag] = None
     return ir.WalkResult.ADVANCE
 
 
@@ -205,11 +211,11 @@ def wave_schedule(
 
 # --- sets of ops ---
 def get_node_by_tag(tag: str) -> Nodes:
-    """All ops that what has the tag became; for a loop's tag the loop."""
-    _current("get_node_by_tag")
+    """All ops that what has the tag became; for a loop's tag the loop. False where the kernel lacks the tag."""
     if not isinstance(tag, str):
         raise source.error(f"get_node_by_tag: a tag is a text, not {tag!r}")
-    return Nodes((("tag", tag),), source.position())
+    known = tag in _current("get_node_by_tag").tags
+    return Nodes((("tagged" if known else "tag", tag),), source.position())
 
 
 def get_node_by_tag_and_type(tag: str, node_type: type | Sequence[type]) -> Nodes:
