@@ -11,7 +11,8 @@ from wave_mlir.compiler.gather_cost import gather_cost
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import element_bits
 from wave_mlir.compiler.lds import buffers, check_fits
-from wave_mlir.compiler.lds_lifetimes import outer_lifetimes, places
+from wave_mlir.compiler.lds_lifetimes import outer_lifetimes
+from wave_mlir.compiler.lds_places import places
 from wave_mlir.compiler.pass_registry import Pass, register_pass
 from wave_mlir.compiler.relaying import can_relay
 from wave_mlir.compiler.tile_ir import bound_values

@@ -9,8 +9,10 @@ from mlir import ir
 from wave_mlir.compiler.diagnostics import emit_remark
 from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lds import Buffer, buffers
-from wave_mlir.compiler.lds_lifetimes import end_of, inner_lifetimes, outer_lifetimes, places
+from wave_mlir.compiler.lds_lifetimes import inner_lifetimes, outer_lifetimes
+from wave_mlir.compiler.lds_places import Lifetime, end_of, least, places
 from wave_mlir.compiler.pass_registry import Pass, option, register_pass
+from wave_mlir.compiler.tile_ir import kernels
 
 _WAVES = 2
 
@@ -24,7 +26,8 @@ class ShareShared(Pass):
     needed from the first write to the last read. Buffers accessed in one outermost loop (or conditional) keep bytes of
     their own, as sharing would take a barrier a trip, unless LDS is too small: then also buffers of one trip share, if
     the trip writes all that it reads of them before it does. wave-place-barriers comes later and sees which bytes are
-    common; wave-pack-shared keeps the places. Where nothing is gained no buffer gets a place here.
+    common; wave-pack-shared keeps the places. A remark says how many bytes are needed at one time, which no places can
+    do without. Where nothing is gained no buffer gets a place here.
 
     Before:
 
@@ -44,9 +47,9 @@ class ShareShared(Pass):
 
     def run(self, module: ir.Module) -> None:
         """Give places to the buffers of every kernel of the module that share bytes."""
-        for view in module.body.operations:
-            if view.operation.name == "wave.kernel" and self.share != "never":
-                self._share(view)
+        if self.share != "never":
+            for kernel in kernels(module):
+                self._share(kernel)
 
     def _share(self, view: ir.OpView) -> None:
         info = KernelInfo.of(view)
@@ -55,7 +58,10 @@ class ShareShared(Pass):
             return
         sizes = [b.bytes for b in found]
         apart = end_of(sizes, places(sizes, [(0, 0)] * len(found)))
-        offsets = self._offsets(view, info, found, apart)
+        lifetimes = self._lifetimes(view, info, found, apart)
+        if lifetimes is None:
+            return
+        offsets = places(sizes, lifetimes)
         end = end_of(sizes, offsets)
         if end == apart:
             return
@@ -65,23 +71,22 @@ class ShareShared(Pass):
         before, after = (_workgroups(info, n) for n in (apart, end))
         emit_remark(
             view.operation,
-            f"LDS buffers share bytes: {end} bytes in all, {apart} apart; workgroups that fit the LDS of a "
-            f"compute unit: {after}, apart {before}",
+            f"LDS buffers share bytes: {end} bytes in all (at least {least(sizes, lifetimes)} are needed at a time), "
+            f"{apart} apart; workgroups that fit the LDS of a compute unit: {after}, apart {before}",
         )
 
-    def _offsets(self, view: ir.OpView, info: KernelInfo, found: list[Buffer], apart: int) -> list[int]:
-        """The places of buffers; those of buffers apart where nothing is gained."""
+    def _lifetimes(self, view: ir.OpView, info: KernelInfo, found: list[Buffer], apart: int) -> list[Lifetime] | None:
+        """When buffers are needed, where it pays to have those apart alone that are needed at one time."""
         sizes, limit = [b.bytes for b in found], self.limit or info.target.lds_bytes
-        separate = places(sizes, [(0, 0)] * len(found))
         if self.share == "always":
-            return places(sizes, inner_lifetimes(view, found))
+            return inner_lifetimes(view, found)
         if apart <= limit and _workgroups(info, apart) >= _enough_workgroups(info):
-            return separate
-        outer = places(sizes, outer_lifetimes(view, found))
-        end = end_of(sizes, outer)
+            return None
+        outer = outer_lifetimes(view, found)
+        end = end_of(sizes, places(sizes, outer))
         if end > limit:
-            return places(sizes, inner_lifetimes(view, found))
-        return outer if apart > limit or _workgroups(info, end) > _workgroups(info, apart) else separate
+            return inner_lifetimes(view, found)
+        return outer if apart > limit or _workgroups(info, end) > _workgroups(info, apart) else None
 
 
 def _workgroups(info: KernelInfo, size: int) -> int:

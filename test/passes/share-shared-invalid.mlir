@@ -27,7 +27,7 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
 
 // What is gained is said.
 module attributes {wave.form = "lane", wave.target = "gfx942"} {
-  // expected-remark@+1 {{LDS buffers share bytes: 24576 bytes in all, 49152 apart; workgroups that fit the LDS of a compute unit: 2, apart 1}}
+  // expected-remark@+1 {{LDS buffers share bytes: 24576 bytes in all (at least 24576 are needed at a time), 49152 apart; workgroups that fit the LDS of a compute unit: 2, apart 1}}
   wave.kernel @loops(%a: !wave.memory<[M], f32, global>) symbols {M = 128, K = 128}
       constraints [#wave.workgroup<M, 128, x>, #wave.wave<M, 64>, #wave.tiling<K, 32>, #wave.hardware<threads_per_wave = 64>] {
     %z = arith.constant dense<0.0> : vector<1xf32>

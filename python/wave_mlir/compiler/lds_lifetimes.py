@@ -1,4 +1,4 @@
-"""When LDS buffers hold what is still needed, and places for them in which those that do so at one time are apart.
+"""When LDS buffers hold what is still needed.
 
 A lifetime is a range of points of the program, from the first that writes a buffer to the last that reads it. By outer
 ops a point is an op of the kernel's body, with all in it: a loop is one. By accesses, points are those of `Program`,
@@ -6,9 +6,6 @@ and a lifetime lies within a trip of a loop only where the trip writes every byt
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from itertools import permutations
 
 import numpy as np
 from mlir import ir
@@ -18,14 +15,10 @@ from wave_mlir.dialect import MemoryType
 from .direct_copies import COPY
 from .footprints import HARDWARE
 from .lane_access import element_bits
-from .lds import Buffer, aligned
+from .lds import Buffer
 from .lds_hazards import Node, Program
+from .lds_places import Lifetime
 from .lds_traffic import accesses
-
-Lifetime = tuple[int, int] | None
-"""The first and the last point, both included; None: the buffer is never accessed."""
-
-_EXACT = 6  # buffers up to which every order is tried
 
 
 def outer_lifetimes(kernel: ir.OpView, found: list[Buffer]) -> list[Lifetime]:
@@ -99,44 +92,3 @@ def _bytes(program: Program, buffer: Buffer, node: Node) -> np.ndarray | None:
     at = start.reshape(-1, 1) - (buffer.offset or 0) + np.arange(place.size)
     touched[at[(at >= 0) & (at < buffer.bytes)]] = True
     return touched
-
-
-# --- places ---------------------------------------------------------------------------------------
-
-
-def places(sizes: Sequence[int], lifetimes: Sequence[Lifetime]) -> list[int]:
-    """A byte offset for each buffer, aligned, such that buffers with a common point have no common byte.
-
-    The end of the last one is the least that any order of placing one after the other, each as low as it goes, gives;
-    with more than a few buffers only the orders by size and as given are tried.
-    """
-    numbers = range(len(sizes))
-    orders = list(permutations(numbers)) if len(sizes) <= _EXACT else [
-        tuple(sorted(numbers, key=lambda n: (-sizes[n], n))), tuple(numbers),
-    ]  # fmt: skip
-    tried = (_placed(order, sizes, lifetimes) for order in orders)
-    return min(tried, key=lambda offsets: end_of(sizes, offsets))
-
-
-def end_of(sizes: Sequence[int], offsets: Sequence[int]) -> int:
-    """Bytes from the start of LDS to the end of the last buffer."""
-    return max((o + s for o, s in zip(offsets, sizes, strict=True)), default=0)
-
-
-def _placed(order: Sequence[int], sizes: Sequence[int], lifetimes: Sequence[Lifetime]) -> list[int]:
-    offsets = [0] * len(sizes)
-    done: list[int] = []
-    for number in order:
-        taken = sorted((offsets[o], offsets[o] + sizes[o]) for o in done if _together(lifetimes[o], lifetimes[number]))
-        at = 0
-        for start, end in taken:
-            if at + sizes[number] > start:
-                at = max(at, aligned(end))
-        offsets[number] = at
-        done.append(number)
-    return offsets
-
-
-def _together(a: Lifetime, b: Lifetime) -> bool:
-    """Whether two lifetimes have a point in common."""
-    return a is not None and b is not None and a[0] <= b[1] and b[0] <= a[1]
