@@ -42,6 +42,13 @@ def test_python(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_kernel(folder: Path) -> None:
+    (block,) = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    (folder / "kernel.py").write_text(block)
+    done = subprocess.run([sys.executable, "kernel.py"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_what_it_names_exists() -> None:
     named = re.findall(r"`((?:docs|dialect|passes|python|machine|test|examples)/[\w./-]*)`", README)
     assert named
