@@ -36,8 +36,9 @@ class Coalesce(Pass):
         %g = wave.read %a index [wg.x * 64 + at.M, …] : … -> !wave.tile<[M, K], f16, #coop>
         wave.write %g, %la index [at.M, at.K] : …
 
-    A tile that is written to rows of global memory at positions from a table (a scatter) is brought into such a layout,
-    too, where the exchange (`wave.relayout`) and wide stores take less than narrow stores; a remark says the costs.
+    A tile that is written to rows of global memory at positions from a table (a scatter), or of which a lane has less
+    than 32 bits that are contiguous in memory, is brought into such a layout, too, where the exchange (`wave.relayout`)
+    and wide stores take less than narrow stores; a remark says the costs.
 
     A copy to a buffer in which another dim is contiguous than in memory transposes: a lane loads a block of several
     rows, renames its registers and stores columns; of the sizes of the block the one that takes the fewest clocks.

@@ -206,3 +206,53 @@ def test_masks_in_memory(space) -> None:
     rng = np.random.default_rng(3)
     m, a = rng.integers(0, 2, (7, 300)).astype(bool), rng.integers(-9, 9, (7, 300)).astype(np.float32)
     check(kernel, {M: 7, N: 300, SPACE: space}, [m, a, np.zeros_like(m)], {2: np.where(m, a, -a) > 0})
+
+
+@pytest.mark.parametrize(("m", "bits"), [(48, 128), (52, 16), (51, 16)])
+@pytest.mark.parametrize("waves", [1, 2])
+def test_transposed_tiles_leave_in_wide_stores(m: int, bits: int, waves: int) -> None:
+    """Lanes exchange their parts first, where the rows' length lets stores be so wide that it pays."""
+
+    @tkw.wave(
+        [
+            tkw.WorkgroupConstraint(M, 16, 1),
+            tkw.WorkgroupConstraint(N, 64 * waves, 0),
+            tkw.WaveConstraint(N, 64),
+            tkw.HardwareConstraint(64, vector_shapes={M: 4, N: 64}),
+        ]
+    )
+    def kernel(a: tkl.Memory[M, N, GLOBAL, tkl.f16], c: tkl.Memory[N, M, GLOBAL, tkl.f16]):
+        tkw.write(tkw.permute(tkw.read(a), [N, M]), c)
+
+    a = data((m, 150), np.float16)
+    made = check(kernel, {M: m, N: 150}, [a, np.zeros_like(a.T)], {1: a.T})
+    names = {128: "buffer_store_dwordx4", 16: "buffer_store_short"}
+    assert set(re.findall(r"buffer_store_\w+", made.isa)) == {names[bits]}
+
+
+def test_transposed_tiles_of_some_waves() -> None:
+    """What is written is decided by a value that waves disagree on: nothing waits for the wave that does not write."""
+
+    @tkw.wave(
+        [
+            tkw.WorkgroupConstraint(B, 2, 2),
+            tkw.WaveConstraint(B, 1),
+            tkw.WorkgroupConstraint(M, 16, 1),
+            tkw.WorkgroupConstraint(N, 64, 0),
+            tkw.HardwareConstraint(64, waves_per_block=(1, 1, 2), vector_shapes={B: 0, M: 4, N: 64}),
+        ]
+    )
+    def kernel(
+        a: tkl.Memory[B, M, N, GLOBAL, tkl.f16],
+        on: tkl.Memory[B, GLOBAL, tkl.i32],
+        c: tkl.Memory[B, N, M, GLOBAL, tkl.f16],
+    ):
+        x = tkw.read(a)
+
+        @tkw.conditional(tkw.read(on) > 0)
+        def some():
+            tkw.write(tkw.permute(x, [B, N, M]), c)
+
+    a, on = data((4, 32, 128), np.float16), np.array([1, 0, 0, 1], np.int32)
+    want = np.where(on[:, None, None] > 0, a.transpose(0, 2, 1), np.float16(0))
+    check(kernel, {B: 4, M: 32, N: 128}, [a, on, np.zeros_like(want)], {2: want})

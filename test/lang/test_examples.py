@@ -12,8 +12,13 @@ EXAMPLES = [
     "attention_forward",
     "attention_fp8",
     "attention_ragged",
+    "control_flow",
+    "gemm_scheduled",
+    "lds_by_hand",
     "moe",
     "rowwise",
+    "scans",
+    "tables",
 ]
 
 

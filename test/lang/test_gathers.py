@@ -140,6 +140,29 @@ def test_scattered_rows_leave_in_wide_stores(n: int, bits: int) -> None:
     assert stores == [names[bits]] * (16 * 16 // bits)
 
 
+def test_scattered_columns_leave_in_wide_stores() -> None:
+    """The first dim of the tile is the contiguous one of the memory."""
+    mapping = tkw.IndexMapping(2, inputs={M: ROW, N: COL}, outputs={R: D0, M: ROW}, dynamic_val_mappings={N: COL})
+
+    @tkw.wave(
+        [
+            tkw.WorkgroupConstraint(M, 16, 1),
+            tkw.WorkgroupConstraint(N, 64, 0),
+            tkw.HardwareConstraint(64, vector_shapes={M: 4, N: 64}),
+        ]
+    )
+    def kernel(
+        to: tkl.Memory[N, GLOBAL, tkl.i32], a: tkl.Memory[M, N, GLOBAL, tkl.f16], c: tkl.Memory[R, M, GLOBAL, tkl.f16]
+    ):
+        tkw.write(tkw.read(a), c, mapping=mapping, mapping_dynamic_vals=(tkw.read(to),))
+
+    to, a = RNG.permutation(90)[:70].astype(np.int32), ints(32, 70, dtype=np.float16)
+    want = np.zeros((90, 32), np.float16)
+    want[to] = a.T
+    made = check(kernel, {M: 32, N: 70, R: 90}, [to, a, np.zeros_like(want)], {2: want})
+    assert set(re.findall(r"buffer_store_\w+", made.isa)) == {"buffer_store_dwordx4"}
+
+
 KINDS = {
     "i32": (tkl.i32, np.int32), "f32": (tkl.f32, np.float32), "f16": (tkl.f16, np.float16),
     "bf16": (tkl.bf16, ml_dtypes.bfloat16),

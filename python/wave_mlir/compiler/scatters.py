@@ -1,7 +1,9 @@
-"""Tiles stored to rows at positions from a table: straight, or in wide stores after lanes have exchanged their parts.
+"""Tiles whose stores are narrow: straight, or in wide stores after lanes have exchanged their parts.
 
-Straight: each lane stores the runs of its own layout that are contiguous in memory. Exchanged: a relayout (the cheapest
-way of it) gives each lane whole vectors of a row first. A store of global memory is taken for as many clocks as a load.
+These are tiles stored to rows at positions from a table, and tiles of small elements of which a lane has no neighbours,
+as when they are transposed. Straight: each lane stores the runs of its own layout that are contiguous in memory.
+Exchanged: a relayout (the cheapest way of it) gives each lane whole vectors of a row first. A store of global memory is
+taken for as many clocks as a load.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ from .gather_cost import LOAD_CLOCKS
 from .kernel_info import KernelInfo
 from .lane_access import element_bits
 from .relayout_ways import Way, plan_of, ways_of
-from .tile_ir import bound_values
+from .tile_ir import ancestors, bound_values
+
+_NARROW = 32
+"""Bits: plain stores below a register's width are looked at; others fill registers and memory segments well enough."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class Scatter:
     exchanged_bits: int
     layout: Layout
     way: Way
+    what: str
 
     @property
     def pays(self) -> bool:
@@ -39,13 +45,14 @@ class Scatter:
     def __str__(self) -> str:
         choice = "in wide stores after an exchange" if self.pays else "straight to global memory"
         return (
-            f"this scatter goes {choice}: {self.straight} clocks straight (stores of {self.straight_bits} bits), "
+            f"this {self.what} goes {choice}: {self.straight} clocks straight (stores of {self.straight_bits} bits), "
             f"{self.exchanged} after an exchange (stores of {self.exchanged_bits} bits; {self.way})"
         )
 
 
 def scatter_of(info: KernelInfo, write: ir.Operation) -> Scatter | None:
-    """The cost of a write of a tile to rows of global memory at positions from other tiles; None for other writes."""
+    """The cost of a write of a tile to global memory that is narrow, or to rows at positions from other tiles; None for
+    other writes."""
     if write.name != "wave.write" or not isinstance(write.operands[0].type, TileType):
         return None
     memory, tile = MemoryType(write.opview.memory.type), TileType(write.operands[0].type)
@@ -55,24 +62,77 @@ def scatter_of(info: KernelInfo, write: ir.Operation) -> Scatter | None:
     steps = {d: last.coefficient(f"at.{d}") for d in tile.dims}
     contiguous = next((d for d, step in steps.items() if step is not None and step.constant_value == 1), None)
     scattered = {n for n, v in bound_values(write).items() if _differs(v)}
-    if contiguous is None or not scattered or scattered & set(last.symbols):
+    if contiguous is None or scattered & set(last.symbols):
         return None
-    return _cost(info, memory, tile, contiguous)
+    found = _cost(info, memory, tile, contiguous, "scatter" if scattered else "write")
+    if found.way.name == "lds" and _may_be_apart(write):
+        return None
+    return found if scattered or (found.straight_bits < _NARROW and found.pays) else None
 
 
-def _cost(info: KernelInfo, memory: MemoryType, tile: TileType, contiguous: str) -> Scatter:
+def _cost(info: KernelInfo, memory: MemoryType, tile: TileType, contiguous: str, what: str) -> Scatter:
     layout, bits = Layout(tile.layout), element_bits(tile.element_type)
     extents = dict(layout.extents)
     run = _width(layout.widest_access(contiguous), bits)
     straight = layout.registers // run * LOAD_CLOCKS
     vector = _width(_whole(info, memory, extents[contiguous]), bits)
-    order = [d for d in extents if d != contiguous] + [contiguous]
-    wide = cooperative_layout({d: extents[d] for d in order}, contiguous, vector, info.wave_size, info.block_waves)
-    target = TileType.get(tile.dims, tile.element_type, wide)
-    way = ways_of(tile, target, plan_of(tile, target, info), info).chosen
-    stores = -(-prod(extents.values()) // (vector * info.threads))
-    clocks = (way.clocks or 0) + stores * LOAD_CLOCKS
-    return Scatter(straight, run * bits, clocks, vector * bits, wide, way)
+    found = []
+    for wide in _wide(info, layout, contiguous, vector):
+        target = TileType.get(tile.dims, tile.element_type, wide)
+        way = ways_of(tile, target, plan_of(tile, target, info), info).chosen
+        clocks = (way.clocks or 0) + -(-wide.registers // vector) * LOAD_CLOCKS
+        found.append(Scatter(straight, run * bits, clocks, vector * bits, wide, way, what))
+    return min(found, key=lambda s: (s.way.clocks is None, s.exchanged))
+
+
+def _wide(info: KernelInfo, layout: Layout, contiguous: str, vector: int) -> list[Layout]:
+    """Layouts in which consecutive lanes have consecutive vectors along a dim: of the whole tile for all waves, and,
+    where each wave has a block of the tile, of the blocks, so that waves exchange nothing with each other."""
+    extents = dict(layout.extents)
+    found = [_lanes_along(extents, contiguous, vector, info, info.block_waves, {})]
+    waves = {axis: list(own) for axis, own in layout.digits.items() if axis.startswith("wave") and own}
+    block = _block(extents, [digit for own in waves.values() for digit in own])
+    if waves and block is not None and block[contiguous] % vector == 0:
+        found.append(_lanes_along(block, contiguous, vector, info, (1, 1, 1), waves, extents))
+    return found
+
+
+def _lanes_along(
+    block: dict[str, int],
+    contiguous: str,
+    vector: int,
+    info: KernelInfo,
+    waves: tuple[int, int, int],
+    digits: dict[str, list[tuple[int, str | None, int]]],
+    extents: dict[str, int] | None = None,
+) -> Layout:
+    """A block in vectors along a dim, by `waves` waves, in a tile of which `digits` place blocks; dims keep their
+    order."""
+    order = {d: n for d, n in block.items() if d != contiguous} | {contiguous: block[contiguous]}
+    inner = cooperative_layout(order, contiguous, vector, info.wave_size, waves)
+    own = {source: list(given) for source, given in inner.digits.items()} | digits
+    return Layout.get(extents or block, **{source.replace(".", "_"): given for source, given in own.items()})
+
+
+def _block(extents: dict[str, int], digits: list[tuple[int, str | None, int]]) -> dict[str, int] | None:
+    """The part of a tile that one wave has when the digits of waves count whole blocks of it, else None."""
+    block = dict(extents)
+    for number, dim, _ in digits:
+        if dim is None:
+            return None
+        block[dim] //= number
+    for dim, extent in block.items():
+        for number, _, stride in sorted((d for d in digits if d[1] == dim), key=lambda d: d[2]):
+            if stride != extent:
+                return None
+            extent *= number
+    return block
+
+
+def _may_be_apart(op: ir.Operation) -> bool:
+    """Whether waves of a workgroup may not all come here: what values decide may differ between them, and an exchange
+    through LDS needs all."""
+    return any(a.name == "wave.conditional" or "condition" in a.attributes for a in ancestors(op))
 
 
 def _whole(info: KernelInfo, memory: MemoryType, extent: int) -> int:

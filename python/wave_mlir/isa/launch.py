@@ -76,6 +76,9 @@ class IsaRun:
             raise ValueError("nothing was traced: run with trace=1, the number of workgroups to record")
         return model(self.program, self.trace, self.target, latency=latency, bytes_per_clock=bytes_per_clock)
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def summary(self) -> str:
         """Text: exact counts, then the modelled timeline where a workgroup was traced."""
         parts = [self.profile().summary()]

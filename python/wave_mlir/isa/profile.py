@@ -134,6 +134,9 @@ class Profile:
             "lds_conflict_clocks": self.conflict_clocks,
         }
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def summary(self, most: int = 8) -> str:
         """A few lines of text; of long lists the `most` largest."""
         lines = [f"instructions executed: {self.total} ({_joined(self.by_class())})"]

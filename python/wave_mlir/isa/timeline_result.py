@@ -142,6 +142,9 @@ class Timeline:
             ],
         }
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def summary(self) -> str:
         """A few lines of text; says that it is a model, and its parameters."""
         return "\n".join(self._lines())

@@ -122,6 +122,12 @@ class Report:
         """Plain data for `json.dump`."""
         return {"target": self.target, "kernels": [k.to_json() for k in self.kernels]}
 
+    def __str__(self) -> str:
+        """The text that `wave report` prints, without the blocks."""
+        from .render import render_text  # it imports this module
+
+        return render_text(self, blocks=False)
+
 
 def analyze(isa_text: str) -> Report:
     """Statistics of LLVM assembly text. Raises assembly.AssemblyError when it holds no kernel."""
