@@ -42,6 +42,12 @@ MODULES: dict[str, tuple[str, ...]] = {
     f"{_WAVE}.scheduling": ("wave_mlir.wave.scheduling",),
     f"{_WAVE}.scheduling.schedule": ("wave_mlir.wave.scheduling",),
     f"{_WAVE}.scheduling.schedule_enums": ("wave_mlir.wave.scheduling",),
+    f"{_WAVE}.nn": ("wave_mlir.kernels.layers",),
+    f"{_WAVE}.nn.functional": ("wave_mlir.kernels.functional",),
+    f"{_WAVE}.nn.functional.attention": ("wave_mlir.kernels.functional",),
+    f"{_WAVE}.nn.functional.quant_attention": ("wave_mlir.kernels.functional",),
+    f"{_WAVE}.nn.linear": ("wave_mlir.kernels.layers",),
+    f"{_WAVE}.nn.quant_linear": ("wave_mlir.kernels.layers",),
     f"{_WAVE}.templates": ("wave_mlir.kernels",),
     f"{_WAVE}.templates.alibi_attention": ("wave_mlir.kernels.biased_attention",),
     f"{_WAVE}.templates.attention_common": ("wave_mlir.kernels.attention_shape",),
@@ -74,7 +80,6 @@ MODULES: dict[str, tuple[str, ...]] = {
 _LACKING = {
     f"{_WAVE}.templates": "the library has other kernels (docs/compat.md); copy this one's function into your own file",
     f"{_WAVE}.schedules": "this version has no library of schedules; copy the schedule's function into your own file",
-    f"{_WAVE}.nn": "this version has no layers; register a kernel as an operator with wave_mlir.runtime.torch_op",
 }
 
 

@@ -29,7 +29,7 @@ _BSHD = Memories((B, M, H, K1), (B, K2, H, K1), (B, K2, H, N), (B, M, H, N))
 _BHSD = Memories((B, H, M, K1), (B, H, K2, K1), (B, H, K2, N), (B, H, M, N))
 _GROUPED = Memories((B, M, H, K1), (B, K2, H_KV, K1), (B, K2, H_KV, N), (B, M, H, N))
 
-_F8_SHIFT = 7
+F8_SHIFT = 7
 """Weights are at most 1 and times 2^7 within the range of f8e4m3fnuz, which ends at 240."""
 
 
@@ -139,7 +139,7 @@ def get_gqa_bshd_attention_kernel(
         _GROUPED, pair(what, mfma_variant), dtype_of(input_dtype), dtype_of(output_dtype),
         by * q_scale * k_scale if use_fp8 else by,
         ratio=heads // shared, causal=is_causal, window=_window(what, sliding_window_size, is_causal),
-        operand=tkl.f8e4m3fnuz if use_fp8 else None, shift=_F8_SHIFT if use_fp8 else 0,
+        operand=tkl.f8e4m3fnuz if use_fp8 else None, shift=F8_SHIFT if use_fp8 else 0,
         out_scale=v_scale if use_fp8 else 1.0,
     )  # fmt: skip
     return made(program, sizes, ())
