@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-import wave_lang.kernel.wave.nn as wave_nn  # type: ignore[import-not-found]
 import wave_mlir.compat  # noqa: F401
+from wave_lang.kernel.wave import nn as wave_nn  # type: ignore[import-not-found]
 from wave_lang.kernel.wave.nn.functional import wave_sdpa, wave_sdpa_fp8  # type: ignore[import-not-found]
 
 F16, BF16, F8 = torch.float16, torch.bfloat16, torch.float8_e4m3fnuz

@@ -101,7 +101,7 @@ def _run(what: str, kernel: _Attention, query: torch.Tensor, key: torch.Tensor, 
 def _compiled(kernel: _Attention) -> CompiledKernel:
     v = (B, N, K2) if kernel.transposed else (B, K2, N)
     narrow = None if kernel.narrow is None else torch_dtype_to_wave(kernel.narrow)
-    mma = MMAType.F32_16x16x16_F16 if narrow is None else MMAType.F32_16x16x32_F8
+    mma = MMAType["F32_16x16x16_F16" if narrow is None else "F32_16x16x32_F8"]
     program = Program(
         Memories((B, M, K1), (B, K2, K1), v, (B, M, N)), (mma, mma), torch_dtype_to_wave(kernel.dtype), tkl.f32,
         kernel.scale, causal=kernel.causal, window=kernel.window, operand=narrow,

@@ -176,7 +176,8 @@ class WaveQuantLinear(WaveLinear):
         """quant_params: one scale for all weights and one for all inputs, else a ValueError; qdtype: a float of 8 bits
         that the target multiplies (gfx942: float8_e4m3fnuz)."""
         super().__init__(in_features, out_features, bias, device, dtype)
-        self.weight_scale, self.input_scale = (quant_params[f"{n}_scale"].detach().clone() for n in ("weight", "input"))
+        self.weight_scale: torch.Tensor = quant_params["weight_scale"].detach().clone()
+        self.input_scale: torch.Tensor = quant_params["input_scale"].detach().clone()
         self.qdtype: torch.dtype = quant_params["qdtype"]
         if self.weight_scale.numel() != 1 or self.input_scale.numel() != 1:
             raise ValueError(
