@@ -2,7 +2,8 @@
 
     python tools/barrier_docs.py [--write] [EXAMPLE …]
 
-Each example's `main` is run for what it compiles; its kernels are not executed. Without --write it exits with 1 when
+Each example's `main` is run for what it compiles; its kernels are not executed. Kernels of the library, of which
+`library_kernels.py` has one of each kind, follow by name. Without --write it exits with 1 when
 the page is stale, or the rows of the named examples are, and when a kernel has more barriers than it needs.
 """
 
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
+import library_kernels
 import numpy as np
 from generated_page import write_or_compare
 from mlir import ir
@@ -58,9 +60,9 @@ class Row:
 
 
 def examples() -> list[str]:
-    """Names of all examples that compile kernels."""
+    """Names of all examples that compile kernels, and of those of the library."""
     names = sorted(p.stem for p in (ROOT / "examples").glob("*.py"))
-    return [n for n in names if n not in NOT_COMPILED] + ["gemm.mlir"]
+    return [n for n in names if n not in NOT_COMPILED] + ["gemm.mlir", *library_kernels.names()]
 
 
 def rows(example: str) -> list[Row]:
@@ -78,6 +80,8 @@ def rows(example: str) -> list[Row]:
     with mock.patch.object(PlaceBarriers, "run", place), _not_executed():
         if example.endswith(".mlir"):
             driver.compile_file(str(ROOT / "examples" / example))
+        elif example in library_kernels.names():
+            library_kernels.compile_kernel(example)
         else:
             _without_assertions(example).main()
     return found

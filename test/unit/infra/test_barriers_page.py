@@ -18,7 +18,7 @@ def _run(*arguments: str) -> None:
 
 
 def test_some_rows() -> None:
-    _run("gemm.mlir", "gemm_any_size", "gemm_fp8")
+    _run("gemm.mlir", "gemm_any_size", "gemm, any size")
 
 
 @pytest.mark.slow
