@@ -25,10 +25,10 @@ from wave_mlir.compiler.pass_options import (
 
 DEFAULT_TARGET = "gfx942"
 
-Strategy = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention", "ping-pong"]
+Strategy = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention", "ping-pong", "specialized"]
 """How loops are scheduled; see wave-schedule."""
 
-Scheduling = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention", "ping-pong", "manual"]
+Scheduling = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention", "ping-pong", "specialized", "manual"]
 """A strategy, or the kernel's own schedule by hand; see wave-apply-schedule."""
 
 
@@ -104,6 +104,9 @@ def _lane_to_scheduled(options: PipelineOptions) -> list[str]:
         schedule = [_call("wave-schedule", strategy=options.schedule, copies=options.buffer_copies, **named)]
     without = {"eliminate_epilogue": True} if options.eliminate_epilogue else {}
     loops = ["wave-hoist-invariants", "wave-split-mma", *schedule, _call("wave-pipeline-loops", **without)]
+    if options.schedule == "specialized":
+        own = {"priority": options.priority} if options.priority >= 0 else {}
+        barriers.append(_call("wave-specialize-waves", **own))
     return [*loops, *barriers, "wave-place-waits", "wave-pack-shared"]
 
 

@@ -12,6 +12,7 @@ from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import REST
 from wave_mlir.compiler.loop_problem import CannotSchedule, LoopProblem
 from wave_mlir.compiler.loop_schedule import (
+    SPECIALIZED,
     STAGGERED,
     annotate,
     check_by_hand,
@@ -25,8 +26,14 @@ from wave_mlir.compiler.loop_schedule import (
 from wave_mlir.compiler.loop_schedule import notes as listing
 from wave_mlir.compiler.pass_options import at_least
 from wave_mlir.compiler.pass_registry import Pass, PassError, option, register_pass
+from wave_mlir.compiler.service_waves import assign, undo
 from wave_mlir.compiler.tile_ir import body_of, kernels
 from wave_mlir.passes.pipelines import Strategy
+
+
+def _warn(where: ir.Operation, error: CannotSchedule, what: str, then: str) -> None:
+    notes = [] if error.op == where else [(error.op.location, "this op is in the way")]
+    emit_warning(where, f"{what}: {error}; {then}", notes)
 
 
 @register_pass("wave-schedule", requires="lane", establishes="lane")
@@ -69,6 +76,11 @@ class Schedule(Pass):
     accesses to LDS that have too few between are an error of wave-place-barriers. A higher `priority` around each run
     of at least four MMAs can be had with any strategy.
 
+    `specialized` gives the workgroup as many waves more, along z, that only copy tiles to LDS, and says at each access
+    whose it is (`wave.only`); wave-specialize-waves takes the two programs apart. Loops are scheduled as by `prefetch`,
+    but that loads for LDS take no registers. A kernel without copies to LDS in a loop, with synchronisation of its own,
+    or whose waves need too many registers, stays as it is, with a warning.
+
     It moves nothing. A loop that cannot be scheduled stays as it is, with a warning that names the op in the way.
     Loops that run what another one left (`wave.rest`) are not worth it.
     """
@@ -89,10 +101,7 @@ class Schedule(Pass):
             return
         run = _Run(self, self._given(module))
         for kernel in kernels(module):
-            info = KernelInfo.of(kernel)
-            for loop in loops(body_of(kernel)):
-                if REST not in loop.attributes:
-                    run.schedule(info, loop)
+            run.kernel(KernelInfo.of(kernel))
         run.finish(module)
 
     def _given(self, module: ir.Module) -> dict[str, scheduling.Schedule]:
@@ -121,14 +130,30 @@ class _Run:
         given = options.priority
         self.priority = int(options.strategy == STAGGERED) if given < 0 else given
 
+    def kernel(self, info: KernelInfo) -> None:
+        """Annotate the loops of one kernel."""
+        found = [loop for loop in loops(body_of(info.kernel)) if REST not in loop.attributes]
+        if self.options.strategy != SPECIALIZED:
+            for loop in found:
+                self.schedule(info, loop)
+            return
+        try:
+            info = assign(info)
+        except CannotSchedule as error:
+            _warn(info.kernel.operation, error, "no waves of this kernel only copy to LDS", "all compute")
+            return
+        before = len(self.made)
+        for loop in found:
+            self.schedule(info, loop)
+        if len(self.made) == before:
+            undo(info)
+
     def schedule(self, info: KernelInfo, op: ir.Operation) -> None:
         """Annotate one loop."""
         try:
             loop = LoopProblem(info, op, spare_lds(info))
         except CannotSchedule as error:
-            text = f"this loop is not scheduled: {error}; it runs as it is written"
-            notes = [] if error.op == op else [(error.op.location, "this op is in the way")]
-            emit_warning(op, text, notes)
+            _warn(op, error, "this loop is not scheduled", "it runs as it is written")
             return
         loop.name = self._unique(loop.name)
         schedule = self._by_hand(loop) if loop.name in self.given else self._solved(loop)

@@ -12,7 +12,7 @@ from mlir import ir
 
 from .diagnostics import PassError
 from .kernel_info import KernelInfo
-from .stagger import STAGGER, check_body, waves_that
+from .stagger import SPECIALIZED, STAGGER, check_body, waves_that
 from .tile_ir import body_of, walk
 
 _UNCLEAR = ("wave.workgroup_barrier", "wave.barrier_signal", "wave.barrier_wait")
@@ -20,18 +20,24 @@ _UNCLEAR = ("wave.workgroup_barrier", "wave.barrier_signal", "wave.barrier_wait"
 
 class Groups:
     """The groups of a kernel's waves at one point of the program. passed: how many barriers of some each group has
-    executed; all other barriers they execute alike."""
+    executed; all other barriers they execute alike. sides: of a conditional that takes waves apart, the groups in its
+    first branch and those in the other."""
 
     def __init__(self, info: KernelInfo, kernel: ir.OpView) -> None:
         ops = [op for op in walk(body_of(kernel)) if op.name == "wave.conditional" and STAGGER in op.attributes]
         for op in ops:
             check_body(op)
-        executes = [waves_that(info, op) for op in ops]
+        taken_apart = [op for op in walk(body_of(kernel)) if SPECIALIZED in op.attributes]
+        executes = [waves_that(info, op) for op in (*ops, *taken_apart)]
         x, y, z = info.block_waves
         kinds = list(dict.fromkeys(tuple(e[wave] for e in executes) for wave in range(x * y * z)))
         self.of_some: dict[ir.Operation, list[int]] = {
             op: [g for g, kind in enumerate(kinds) if kind[n]] for n, op in enumerate(ops)
         }
+        self.sides: dict[ir.Operation, tuple[list[int], list[int]]] = {}
+        for n, op in enumerate(taken_apart, len(ops)):
+            there = [g for g, kind in enumerate(kinds) if kind[n]]
+            self.sides[op] = there, [g for g in range(len(kinds)) if g not in there]
         self.passed = [0] * len(kinds)
 
     def enter(self, op: ir.Operation) -> list[int]:

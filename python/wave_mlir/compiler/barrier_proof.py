@@ -10,11 +10,14 @@ the same for small programs by trying every order of the waves.
 Waves may be apart: barriers in conditionals over wave ids, marked with `wave.stagger`, divide them into groups, and the
 proof counts the barriers of each. An access of one group is pending for another one until that has passed more barriers
 than the first had signalled.
+
+Where a conditional with `wave.specialized` gives two kinds of waves programs of their own, the proof goes through both
+side by side, from barrier to barrier (`barrier_sides`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -22,6 +25,7 @@ from mlir import ir
 
 from .barrier_groups import Groups
 from .barrier_overlap import Overlap, Who
+from .barrier_sides import Sides, paired
 from .diagnostics import PassError
 from .gpu_barrier import EVERYWHERE, OUTSTANDING
 from .kernel_info import KernelInfo
@@ -85,61 +89,103 @@ class _Proof:
         every = [a for op in walk(body_of(self.kernel)) for a in _accesses(op)]
         self.written = {memory for memory, kind, _ in every if kind != "read" and _is_argument(memory)}
         self.groups = Groups(self.info, self.kernel)
+        self.active = list(range(len(self.groups.passed)))  # the groups that execute the ops at hand
 
     def run(self) -> None:
         """Go through the whole kernel."""
-        self._block(body_of(self.kernel), {}, ())
+        self._block(body_of(self.kernel), (), {})
         self.groups.check_together(self.kernel.operation)
 
-    def _block(self, block: ir.Block, state: State, around: tuple[int, ...]) -> State:
+    def _block(self, block: ir.Block, around: tuple[int, ...], state: State) -> State:
         for view in block.operations:
-            op = view.operation
-            if op in self.groups.of_some:
-                state = _each(state, partial(_passed_by, self.groups.enter(op)))
-            elif op.name == "wave.iterate":
-                state = self._loop(op, state, around)
-            elif len(op.regions):
-                ahead = list(self.groups.passed)
-                ways = [self._block(b, dict(state), around) for region in op.regions for b in region.blocks]
-                state = _join([*ways] if len(ways) > 1 else [*ways, state])
-                self.groups.check_as(ahead, op)
-            else:
-                state = self._step(op, state, around)
+            state = self._op(view.operation, around, state)
         return state
 
-    def _loop(self, op: ir.Operation, state: State, around: tuple[int, ...]) -> State:
-        """Trip after trip until nothing new is pending at the start of one."""
-        least, most = self.values.trips(op)
+    def _op(self, op: ir.Operation, around: tuple[int, ...], state: State) -> State:
+        if op in self.groups.of_some:
+            return _each(state, partial(_passed_by, self.groups.enter(op)))
+        if op in self.groups.sides:
+            sides = Sides(op, self.groups.sides[op], self.values)
+            blocks = [region.blocks[0] for region in op.regions]
+            return self._side_by_side(sides, blocks, state, (around, around))
+        if op.name == "wave.iterate":
+            return self._loop([op], state, partial(self._block, body_of(op), (*around, self.loops[op])))
+        if len(op.regions):
+            ahead = list(self.groups.passed)
+            ways = [self._block(b, around, dict(state)) for region in op.regions for b in region.blocks]
+            self.groups.check_as(ahead, op)
+            return _join([*ways] if len(ways) > 1 else [*ways, state])
+        return self._step(op, state, around)
+
+    def _loop(self, ops: Sequence[ir.Operation], state: State, body: Callable[[State], State]) -> State:
+        """Trip after trip until nothing new is pending at the start of one; of one loop, or of two side by side."""
+        least, most = self.values.trips(ops[0])
         if most == 0:
             return state
-        number = self.loops[op]
+        numbers = [self.loops[op] for op in ops]
         start, trips = dict(state), 0
         ahead = list(self.groups.passed)
         while True:
-            end = self._block(op.regions[0].blocks[0], dict(start), (*around, number))
-            self.groups.check_as(ahead, op)
+            end = body(dict(start))
+            self.groups.check_as(ahead, ops[0])
             trips += 1
-            again = _join([start, _each(end, lambda p: _next_trip(p, number))])
+            following = end
+            for number in numbers:
+                following = _each(following, partial(_next_trip, number))
+            again = _join([start, following])
             if again == start or trips == most:
                 break
             start = again
-        left = _each(end, lambda p: _left(p, number))
+        left = end
+        for number in numbers:
+            left = _each(left, partial(_left, number))
         return left if least > 0 else _join([left, state])
+
+    # --- two programs ---
+
+    def _side_by_side(
+        self, sides: Sides, blocks: Sequence[ir.Block], state: State, arounds: Sequence[tuple[int, ...]]
+    ) -> State:
+        """Blocks of two kinds of waves, from barrier to barrier: between these nothing orders what they do."""
+        for first, second in paired(sides, blocks):
+            for side, stretch in enumerate((first, second)):
+                for op in stretch.ops:
+                    state = self._on(sides, side, partial(self._op, op, arounds[side]), state)
+            if first.end is not None and second.end is not None:
+                state = self._both(sides, (first.end, second.end), state, arounds)
+        return state
+
+    def _on(self, sides: Sides, side: int, step: Callable[[State], State], state: State) -> State:
+        """What the waves of one side do."""
+        every, self.active = self.active, sides.groups[side]
+        state = step(state)
+        self.active = every
+        return state
+
+    def _both(
+        self, sides: Sides, ops: tuple[ir.Operation, ir.Operation], state: State, arounds: Sequence[tuple[int, ...]]
+    ) -> State:
+        """A barrier that both kinds of waves come to, or loops or conditionals with such in them."""
+        sides.check_alike(*ops)
+        if ops[0].name == "wave.iterate":
+            inside = [(*around, self.loops[op]) for around, op in zip(arounds, ops, strict=True)]
+            bodies = [body_of(op) for op in ops]
+            return self._loop(ops, state, lambda s: self._side_by_side(sides, bodies, s, inside))
+        if len(ops[0].regions):
+            regions = zip(*(op.regions for op in ops), strict=True)
+            pairs = [[r.blocks[0] for r in pair] for pair in regions if all(len(r.blocks) for r in pair)]
+            ways = [self._side_by_side(sides, pair, dict(state), arounds) for pair in pairs]
+            return _join([*ways] if len(ways) > 1 else [*ways, state])
+        for side, op in enumerate(ops):
+            state = self._on(sides, side, lambda s, op=op: self._waited(s, _outstanding(op)), state)
+        return self._met(ops[0], state)
 
     def _step(self, op: ir.Operation, state: State, around: tuple[int, ...]) -> State:
         self.groups.check_kind(op)
-        if op.name == _BARRIER:
-            return _after_barrier(self._waited(state, _outstanding(op)), op)
-        if op.name == _SIGNAL:
-            number = ir.IntegerAttr(op.attributes["id"]).value
-            signalled = self._waited(state, _outstanding(op))
-            return _each(signalled, lambda p: replace(p, signalled=tuple(sorted({*p.signalled, number}))))
-        if op.name == _WAIT:
-            number = ir.IntegerAttr(op.attributes["id"]).value
-            done = _after_barrier({p: n for p, n in state.items() if number in p.signalled}, op)
-            return _join([done, _fenced({p: n for p, n in state.items() if number not in p.signalled})])
+        if op.name in (_BARRIER, _SIGNAL, _WAIT):
+            return self._met(op, self._waited(state, _outstanding(op)))
         if op.name == _FENCE:
-            return _fenced(state)
+            return self._fenced_here(state)
         if op.name == "wave.memory_counter_wait" and "load" in op.attributes:
             return self._waited(state, ir.IntegerAttr(op.attributes["load"]).value)
         for memory, kind, copying in self._accesses(op):
@@ -148,12 +194,30 @@ class _Proof:
                     self._check(earlier, op, memory)
             since = tuple((loop, 0) for loop in around)
             if copying:
-                state = {p: min(n + 1, _MANY) for p, n in state.items()}
-            for group in range(len(self.groups.passed)):
+                state = {p: min(n + (p.group in self.active), _MANY) for p, n in state.items()}
+            for group in self.active:
                 owed = self.groups.owed(group, _is_argument(memory))
                 made = Pending(op, memory, kind, since, owed, True, copying, (), group)
                 state = _join([state, {made: 0}])
         return state
+
+    @staticmethod
+    def _met(op: ir.Operation, state: State) -> State:
+        """Behind a barrier, or one half of a split one."""
+        if op.name == _BARRIER:
+            return _after_barrier(state, op)
+        if op.name not in (_SIGNAL, _WAIT):
+            return state  # a bare barrier orders nothing
+        number = ir.IntegerAttr(op.attributes["id"]).value
+        if op.name == _SIGNAL:
+            return _each(state, lambda p: replace(p, signalled=tuple(sorted({*p.signalled, number}))))
+        done = _after_barrier({p: n for p, n in state.items() if number in p.signalled}, op)
+        return _join([done, _fenced({p: n for p, n in state.items() if number not in p.signalled})])
+
+    def _fenced_here(self, state: State) -> State:
+        """A fence of the compiler is for the waves that execute it."""
+        own = {p: n for p, n in state.items() if p.group in self.active}
+        return _join([_fenced(own), {p: n for p, n in state.items() if p not in own}])
 
     def _waited(self, state: State, outstanding: int | None) -> State:
         """A wave's own copies are complete, but for so many of the last; as they complete in order, which are is known.
@@ -164,7 +228,7 @@ class _Proof:
             return state
         found: State = {}
         for p, newer in state.items():
-            done = p.copying and newer >= outstanding
+            done = p.copying and newer >= outstanding and p.group in self.active
             owed = self.groups.owed(p.group, _is_argument(p.memory)) if done else p.owed
             made = replace(p, copying=p.copying and not done, owed=owed, lanes=p.lanes or done)
             found[made] = min(newer, found.get(made, newer))
@@ -266,7 +330,7 @@ def _outstanding(op: ir.Operation) -> int | None:
     return ir.IntegerAttr(op.attributes[OUTSTANDING]).value if OUTSTANDING in op.attributes else 0
 
 
-def _next_trip(pending: Pending, loop: int) -> Pending:
+def _next_trip(loop: int, pending: Pending) -> Pending:
     """As it is one trip of a loop later; the loops inside begin anew."""
     since, inside = [], False
     for number, trips in pending.since:
@@ -278,6 +342,6 @@ def _next_trip(pending: Pending, loop: int) -> Pending:
     return replace(pending, since=tuple(since))
 
 
-def _left(pending: Pending, loop: int) -> Pending:
+def _left(loop: int, pending: Pending) -> Pending:
     """As it is after a loop: accesses behind it are in no trip of it."""
     return replace(pending, since=tuple((n, -1 if n == loop else t) for n, t in pending.since))

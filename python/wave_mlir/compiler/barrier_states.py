@@ -20,7 +20,7 @@ from wave_mlir.dialect import Expr, MemoryType
 from .diagnostics import PassError
 from .gpu_barrier import OUTSTANDING
 from .kernel_info import KernelInfo
-from .lane_access import element_bits
+from .lane_access import ONLY, element_bits
 from .tile_ir import body_of, bound_values, walk
 
 
@@ -222,7 +222,7 @@ class _Tracer:
                 self._loop(op, values)
             elif op.name == "wave.conditional":
                 self._conditional(op, values)
-            elif op.name in _KINDS:
+            elif op.name in _KINDS and self._makes(op):
                 self._event(op, values)
                 if len(self.events) > self.most_events:
                     raise TooLarge("many events")
@@ -291,6 +291,10 @@ class _Tracer:
         return known
 
     # --- events ---
+
+    def _makes(self, op: ir.Operation) -> bool:
+        """Whether the wave is one of those that an access is for."""
+        return ONLY not in op.attributes or Expr(op.attributes[ONLY]).eval(self.ids) != 0
 
     def _event(self, op: ir.Operation, values: Mapping[ir.Value, int]) -> None:
         kind, number = _KINDS[op.name], self.numbers[op]

@@ -14,7 +14,7 @@ from .kernel_info import MAX_SYMBOL
 from .lane_access import ACCESSES, BUFFER_ACCESSES
 from .loop_slots import STEADY
 from .mma_shape import TRANSPOSED
-from .stagger import STAGGER
+from .stagger import SPECIALIZED, STAGGER
 from .targets import MmaKind, TargetError
 from .tile_ir import bound_names
 
@@ -251,7 +251,7 @@ def open_conditional(function: GpuFunction, op: ir.Operation) -> tuple[ir.Operat
             if condition.type != ir.IntegerType.get_signless(1):
                 zero = arith.ConstantOp(condition.type, 0).result
                 condition = arith.CmpIOp(arith.CmpIPredicate.ne, condition, zero).result
-        if STAGGER in op.attributes:
+        if STAGGER in op.attributes or SPECIALIZED in op.attributes:
             condition = _of_the_wave(condition)
         else_region = len(op.regions[1].blocks) > 0
         branch = scf.IfOp(condition, types, has_else=else_region or bool(types))

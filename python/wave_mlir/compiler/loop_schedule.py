@@ -22,9 +22,11 @@ from wave_mlir.scheduling import (
     ping_pong,
     pipelined,
     prefetch,
+    pressure,
     shorten,
     verify,
 )
+from wave_mlir.scheduling.prefetch import MOST_REGISTERS, OTHER_REGISTERS
 
 from .diagnostics import PassError, location_text
 from .kernel_info import KernelInfo
@@ -32,6 +34,7 @@ from .lds import aligned, allocations, buffer_of
 from .loop_added import add_ops, raised_around_products, with_added
 from .loop_problem import LoopProblem
 from .loop_slots import COPIES, PIPELINE, SLOT, copies_of
+from .service_waves import loads_for_others
 from .stagger import second_half
 
 Solver = Callable[[Problem, Mapping[str, int]], tuple[Problem, Schedule]]
@@ -51,6 +54,9 @@ def _prefetch(problem: Problem, copies: Mapping[str, int]) -> tuple[Problem, Sch
 STAGGERED = "ping-pong"
 """The strategy that divides the waves into two groups, a barrier apart."""
 
+SPECIALIZED = "specialized"
+"""The strategy that gives a workgroup waves that only copy to LDS, for those that compute (`service_waves`)."""
+
 SOLVERS: dict[str, Solver] = {
     "list": _one_by_one,
     "modulo": pipelined,
@@ -58,6 +64,7 @@ SOLVERS: dict[str, Solver] = {
     "four-stage": four_stage,
     "attention": attention,
     STAGGERED: ping_pong,
+    SPECIALIZED: _prefetch,
 }
 """Strategies by name: what solves the problem of a loop. It gives the problem it solved with the solution: a strategy
 may settle for shorter latencies."""
@@ -120,12 +127,17 @@ def solve(loop: LoopProblem, strategy: str, copies: Mapping[str, int], priority:
         _check_waves(loop)
     problem = loop.problem(copies, barriers=strategy != STAGGERED)
     check(problem)
+    if strategy == SPECIALIZED:
+        problem = _without_copies(loop, problem)
     solved, schedule = SOLVERS[strategy](problem, copies)
     if schedule.stages > MOST_STAGES:
         raise NoSchedule(f"it would overlap {schedule.stages} trips, and {MOST_STAGES} is the most; take strategy list")
     if schedule.strategy not in UNTIMED:
         schedule = shorten(solved, schedule)
     verify(solved, schedule, timing=schedule.strategy not in UNTIMED)
+    if strategy == SPECIALIZED:
+        _check_registers(solved, schedule)
+        return schedule  # waves that compute have a higher priority all the time
     return raised_around_products(problem, schedule) if priority else schedule
 
 
@@ -137,6 +149,24 @@ def _check_waves(loop: LoopProblem) -> None:
         raise NoSchedule(
             f"ping-pong is for two groups of waves on each of {simds} SIMDs, so for {2 * simds} waves a workgroup or a "
             f"multiple of it, and there are {x * y * z}"
+        )
+
+
+def _without_copies(loop: LoopProblem, problem: Problem) -> Problem:
+    """The problem of waves for which others load what goes to LDS: that takes no registers of theirs."""
+    others = {op for op in loads_for_others(loop.ops.values())}
+    made = tuple(replace(o, registers=0) if loop.ops.get(o.name) in others else o for o in problem.operations)
+    return replace(problem, operations=made)
+
+
+def _check_registers(problem: Problem, schedule: Schedule) -> None:
+    """Waves that serve take registers of the others: what these hold has to fit the rest."""
+    needed, there = pressure(problem, schedule) + OTHER_REGISTERS, min(problem.registers, MOST_REGISTERS)
+    if needed > there:
+        raise NoSchedule(
+            f"problem '{problem.name}': with as many waves more, that only copy, a lane has {there} registers, and the "
+            f"waves that compute need {needed}; use smaller tiles, or another strategy",
+            operations=tuple(o.name for o in problem.of_kind("mma")[:1]),
         )
 
 

@@ -16,7 +16,7 @@ from mlir import ir
 from wave_mlir.dialect import Expr, Facts
 
 from .kernel_info import KernelInfo
-from .lane_access import names_of, symbol_values_of
+from .lane_access import ONLY, names_of, symbol_values_of
 from .tile_ir import bound_values
 from .uniform import Uniform
 
@@ -96,8 +96,8 @@ class SharedValues:
         return found + self.conditionals(op)
 
     def conditionals(self, op: ir.Operation) -> list[Expr]:
-        """Conditions of the conditionals around an op, without which it is not executed."""
-        found: list[Expr] = []
+        """Conditions without which an op is not executed: of the conditionals around it, and of the waves it is for."""
+        found = [self.info.resolve(Expr(op.attributes[ONLY]))] if ONLY in op.attributes else []
         inner, parent = op, op.parent
         while parent is not None and parent.operation.name != "wave.kernel":
             around = parent.operation

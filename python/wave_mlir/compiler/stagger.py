@@ -25,6 +25,9 @@ from .tile_ir import body_of, walk
 STAGGER = "wave.stagger"
 """On a conditional: waves execute the barrier in it, or do not, on purpose."""
 
+SPECIALIZED = "wave.specialized"
+"""On a conditional over wave ids: its branches are one program for two kinds of waves, with the same barriers."""
+
 _BARRIER = "wave.shared_memory_barrier"
 _SPLIT = ("wave.barrier_signal", "wave.barrier_wait")
 _IDS = ("wave.x", "wave.y", "wave.z")

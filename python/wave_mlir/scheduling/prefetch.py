@@ -112,6 +112,12 @@ class _Loop:
                     operations=(name,),
                 )
         self.single = bool(self.reads) and any(copies.get(b.name, 1) < 2 for b in problem.buffers)
+        if self.single and self.direct:
+            raise NoSchedule(
+                f"problem '{problem.name}': direct copies of the next tile need LDS buffers of their own in the strategy "
+                "prefetch; give the buffers two copies, or use the strategy modulo",
+                operations=tuple(self.direct[:1]),
+            )
         self.budget = min(problem.registers or MOST_REGISTERS, MOST_REGISTERS) - OTHER_REGISTERS
         self.clocks = {m: self._clocks(m) for m in self.mmas}
         self.interval = sum(self.clocks.values())

@@ -246,6 +246,7 @@ _STRATEGIES: dict[SchedulingType, Strategy] = {
     SchedulingType.PREFETCH: "prefetch",
     SchedulingType.FOUR_STAGE: "four-stage",
     SchedulingType.PING_PONG: "ping-pong",
+    SchedulingType.SPECIALIZED: "specialized",
     SchedulingType.MODULO: "modulo",
     SchedulingType.PREFETCH_ATTENTION: "attention",
     SchedulingType.MANUAL: "none",

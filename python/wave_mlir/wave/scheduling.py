@@ -12,6 +12,7 @@ class SchedulingType(enum.Enum):
     PREFETCH = "prefetch"
     FOUR_STAGE = "four_stage"
     PING_PONG = "ping_pong"
+    SPECIALIZED = "specialized"
     MODULO = "modulo"
     PREFETCH_ATTENTION = "prefetch_attention"
     MANUAL = "manual"

@@ -69,11 +69,15 @@ def _with(problem: Problem, operation: Operation, *dependences: Dependence) -> P
         (_with(gemm(2, 2, 1, 2), Operation("w", "lds_write", 4)), "'w' does not write what one load gives"),
         (Problem("p", (Operation("g", "global_load", 4),)), "no matrix operation to fetch for"),
         (
+            _with(gemm(2, 2, 1, 2), Operation("d", "gather_to_lds", 4)),
+            "direct copies of the next tile need LDS buffers of their own",
+        ),
+        (
             _with(gemm(2, 2, 1, 16), Operation("m", "mma", 4, (Use("matrix", 4),))),
             "a trip is too short for the LDS accesses",
         ),
     ],
-    ids=["vector", "load", "write", "no mma", "short"],
+    ids=["vector", "load", "write", "no mma", "direct", "short"],
 )
 def test_loops_of_another_shape(problem: Problem, message: str) -> None:
     with pytest.raises(NoSchedule, match=message):
