@@ -28,7 +28,9 @@ DEFAULT_TARGET = "gfx942"
 Strategy = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention", "ping-pong", "specialized"]
 """How loops are scheduled; see wave-schedule."""
 
-Scheduling = Literal["none", "list", "modulo", "prefetch", "four-stage", "attention", "ping-pong", "specialized", "manual"]
+Scheduling = Literal[
+    "none", "list", "modulo", "prefetch", "four-stage", "attention", "ping-pong", "specialized", "manual"
+]
 """A strategy, or the kernel's own schedule by hand; see wave-apply-schedule."""
 
 

@@ -72,6 +72,7 @@ class _Placer:
     program: Program
     placed: dict[int, bool] = field(default_factory=dict)  # point of a barrier: whether it waits for direct copies
     everywhere: set[int] = field(default_factory=set)  # of these those that order global memory
+    learned: set[int] = field(default_factory=set)  # barriers that were there and wait for direct copies now
 
     def run(self) -> None:
         intervals = self.program.intervals()
@@ -186,8 +187,11 @@ class _Placer:
             self.program.nodes[last].op.attributes[EVERYWHERE] = ir.UnitAttr.get()
 
     def _wait(self, interval: Interval, given: Iterable[Node]) -> None:
-        """Let the last barrier between a direct copy and its user wait for it, unless something does already."""
-        if self._waited_for(interval):
+        """Let the last barrier between a direct copy and its user wait for it, unless a wait that was there does.
+
+        (Not one that another copy needs: later, fewer copies have to be complete.)
+        """
+        if self._waited_for(interval, given=True):
             return
         serving = [n for n in given if self._serves(n, interval)]
         places = sorted((p for p in (*self.placed, *(n.number for n in serving)) if p in interval.points),
@@ -198,14 +202,22 @@ class _Placer:
             return
         barrier = next(n for n in serving if n.number == last)
         signal = self._signal(barrier) if barrier.op.name == "wave.barrier_wait" else None
-        (signal or barrier).op.attributes["wait_async"] = ir.UnitAttr.get()
+        waiting = signal or barrier
+        if "wait_async" not in waiting.op.attributes:
+            self.learned.add(waiting.number)
+            waiting.op.attributes["wait_async"] = ir.UnitAttr.get()
 
-    def _waited_for(self, interval: Interval) -> bool:
-        """Whether a direct copy is complete where its user comes: a wait has one barrier behind it, or two."""
+    def _waited_for(self, interval: Interval, given: bool = False) -> bool:
+        """Whether a direct copy is complete where its user comes: a wait has one barrier behind it, or two.
+
+        given: by waits that were in the program.
+        """
         nodes = [n for n in self.program.nodes if n.number in interval.points]
         waiting = [n for n in nodes if n.op.name in BARRIERS and "wait_async" in n.op.attributes]
         waits = [n.number for n in (*waiting, *(n for n in nodes if self._finishes(n, interval)))]
         waits += [p for p, waits_too in self.placed.items() if waits_too and p in interval.points]
+        if given:
+            waits = [n for n in waits if n not in self.learned and n not in self.placed]
         if interval.who == Meeting.LANES:
             return bool(waits)
         barriers = [n.number for n in nodes if n.op.name in BARRIERS] + [p for p in self.placed if p in interval.points]

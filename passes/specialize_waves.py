@@ -14,7 +14,7 @@ from wave_mlir.compiler.tile_ir import kernels
 @register_pass("wave-specialize-waves", requires="lane", establishes="lane")
 @dataclass(frozen=True)
 class SpecializeWaves(Pass):
-    """Take a kernel whose accesses say which waves make them (`wave.only`) apart, into one branch for each kind of wave.
+    """Take a kernel whose accesses say which waves make them (`wave.only`) apart: a branch for each kind of wave.
 
     Each branch is the same program without what the other waves alone need: loops have the same trips and the same
     barriers. `wave.specialized` on the conditional says so, and the form's verifier proves that the n-th barrier of one

@@ -24,7 +24,7 @@ _MEETINGS = ("wave.shared_memory_barrier", "wave.workgroup_barrier", "wave.barri
 
 @dataclass
 class Stretch:
-    """Ops without barriers, and the barrier behind them, or the loop or conditional with some (None: the block ends)."""
+    """Ops without barriers; behind them a barrier, or a loop or conditional with some (None: the block ends)."""
 
     ops: list[ir.Operation] = field(default_factory=list)
     end: ir.Operation | None = None
@@ -40,8 +40,9 @@ class Sides:
 
     def check_alike(self, first: ir.Operation, second: ir.Operation) -> None:
         """Whether two meetings are the same one. Raises PassError."""
-        if STAGGER in first.attributes or first.name != second.name or self._decided_by(first) != self._decided_by(second):
-            text = "this is not known to be run as often as what the other waves have in its place; their barriers differ"
+        named_alike = first.name == second.name and STAGGER not in first.attributes
+        if not named_alike or self._decided_by(first) != self._decided_by(second):
+            text = "this is not known to be run as often as what the other waves have in its place; give both the same"
             raise PassError(second, text).note(first, "what the other waves have")
 
     def _decided_by(self, op: ir.Operation) -> tuple[object, ...]:
@@ -74,7 +75,8 @@ def _stretches(block: ir.Block) -> list[Stretch]:
     found = [Stretch()]
     for view in block.operations:
         op = view.operation
-        if op.name in _MEETINGS or any(inner.name in _MEETINGS for r in op.regions for b in r.blocks for inner in walk(b)):
+        inside = (inner for region in op.regions for b in region.blocks for inner in walk(b))
+        if op.name in _MEETINGS or any(inner.name in _MEETINGS for inner in inside):
             found[-1].end = op
             found.append(Stretch())
         elif op.name != "wave.yield":

@@ -95,13 +95,20 @@ def spare_lds(info: KernelInfo) -> int:
 
 
 def copies_for(loop: LoopProblem, strategy: str, wanted: int) -> dict[str, int]:
-    """Copies of the LDS buffers that can have some: `wanted`, or with 0 two of each where LDS has room."""
+    """Copies of the LDS buffers that can have some: `wanted`, or with 0 two of each where LDS has room.
+
+    For direct copies of waves that do nothing else it is three, where LDS has room for so many.
+    """
     may = loop.copyable()
     if strategy in ONE_TRIP or not may:
         return {}
     if wanted:
         return dict.fromkeys(may, wanted) if wanted > 1 else {}
-    return dict.fromkeys(may, 2) if sum(aligned(loop.sizes[n]) for n in may) <= loop.spare_bytes else {}
+    more = sum(aligned(loop.sizes[n]) for n in may)
+    direct = any(o.kind == "gather_to_lds" for o in loop.operations.values())
+    if strategy == SPECIALIZED and direct and 2 * more <= loop.spare_bytes:
+        return dict.fromkeys(may, 3)  # copies of others fly for two trips
+    return dict.fromkeys(may, 2) if more <= loop.spare_bytes else {}
 
 
 def check_room(loop: LoopProblem, copies: Mapping[str, int]) -> None:

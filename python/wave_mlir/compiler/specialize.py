@@ -1,4 +1,4 @@
-"""Takes a program that says which waves make each access apart: a branch for the waves that compute, one for the others.
+"""Takes a program that says which waves make each access apart: a branch for those that compute, one for the others.
 
 Each branch is the program without what only the other waves need. Barriers are in both, in loops of the same trips, so
 that every wave comes to the same barriers; scheduling order within a loop stays.
@@ -19,6 +19,7 @@ from .service_waves import has_effect, is_assigned, is_computing, is_service, of
 from .slices import Slice, ends
 from .stagger import SPECIALIZED
 from .tile_ir import body_of, walk
+
 
 def specialize(kernel: ir.OpView, priority: int) -> bool:
     """Take a kernel of lane form apart; whether it had anything to take apart.
@@ -49,7 +50,7 @@ def specialize(kernel: ir.OpView, priority: int) -> bool:
 
 
 def _moved_into_branch(kernel: ir.Operation) -> ir.Operation:
-    """A conditional around all of a kernel from its first access, loop or barrier on, as waves that compute enter it."""
+    """A conditional around all of a kernel from its first access, loop or barrier on, for waves that compute."""
     ops = [view.operation for view in body_of(kernel).operations]
     first = next(n for n, op in enumerate(ops) if len(op.regions) or has_effect(op) or ONLY in op.attributes)
     attributes: dict[str, ir.Attribute] = {"condition": of_computing(), SPECIALIZED: ir.UnitAttr.get()}

@@ -14,7 +14,7 @@ from wave_mlir.compiler.targets.rates import TURN
 from .demand import Demand, LdsClocks, demands
 from .flight import Flight, flights
 from .instructions import Instruction
-from .replay import Replay, replay
+from .replay import Replay, is_serving, replay
 
 _GLOBAL_LOADS = ("load", "direct_to_lds", "scratch")
 _LDS_BYTES_AT_ONCE = 128  # what every CDNA LDS moves in a clock, reads and writes together (ISA)
@@ -29,7 +29,8 @@ class LoopModel:
     overlaps. replay: with all waits, dependences and queues. per_mfma: instructions per MFMA, None without one.
     global_flight, lds_flight: clocks between loads and the waits that cover them. drains: waits for vmcnt(0).
     memory_bytes: that a compute unit loads in a trip. unshared: clocks that memory needs for these if no cache helps.
-    lds_known: whether the clocks of LDS accesses come from their addresses.
+    lds_known: whether the clocks of LDS accesses come from their addresses. serving: further waves, whose trip is
+    `service`; `waves` are those whose trip is `loop`.
     """
 
     waves: int
@@ -47,6 +48,13 @@ class LoopModel:
     lds_known: bool
     replay: Replay
     loop: list[Demand]
+    serving: int = 0
+    service: Sequence[Demand] = ()
+
+    def demand(self, wave: int, index: int) -> Demand:
+        """Instruction number `index` of a wave's trip."""
+        serves = bool(self.service) and is_serving(wave, self.replay.waves_per_group)
+        return (self.service if serves else self.loop)[index]
 
     @property
     def limit(self) -> str:
@@ -57,6 +65,7 @@ class LoopModel:
         """Plain data."""
         return {
             "waves_per_simd": self.waves,
+            "serving_waves_per_simd": self.serving,
             "bounds": {k: round(v, 1) for k, v in self.bounds.items()},
             "limit": self.limit,
             "mfma_utilisation": round(self.utilisation, 4),
@@ -77,23 +86,40 @@ class LoopModel:
 
 
 def model(
-    body: Sequence[Instruction], target: Target, waves: int, waves_per_group: int, lds: LdsClocks | None = None
+    body: Sequence[Instruction],
+    target: Target,
+    waves: int,
+    waves_per_group: int,
+    lds: LdsClocks | None = None,
+    service: Sequence[Instruction] = (),
 ) -> LoopModel | None:
     """The model of a trip's instructions for `waves` waves on each SIMD; None for a target without rates (no MFMA).
 
-    waves_per_group: waves of one workgroup on a SIMD. lds: clocks of LDS accesses whose addresses are known.
+    waves_per_group: waves of one workgroup on a SIMD. lds: clocks of LDS accesses whose addresses are known. service:
+    the trip of every other wave of a group, which copies to LDS, where the waves have two programs.
     """
     if not body or not any(k.instruction.mnemonic.startswith("v_mfma") for k in target.kinds):
         return None
     loop = demands(body, target, lds)
+    other = demands(service, target, lds)
     waves = max(1, waves)
+    serving = waves // 2 if other else 0
+    waves -= serving
     matrix = waves * sum(d.clocks for d in loop if d.unit == "mfma")
     bounds = _bounds(loop, target, waves)
+    for name, clocks in _bounds(other, target, serving).items():
+        bounds[name] = max(bounds[name], clocks) if name == "issue of one wave" else bounds[name] + clocks
     count = sum(d.unit == "mfma" for d in loop)
     longest = max(bounds.values())
     own_issue = sum(d.issue for d in loop if d.unit != "mfma")
     serial = matrix / waves + own_issue + bounds["LDS"] / waves
-    loads = sum(d.data for d in loop if d.kind in ("load", "direct_to_lds")) * waves * target.simds_per_compute_unit
+    loads = sum(
+        d.data * number
+        for trip, number in ((loop, waves), (other, serving))
+        for d in trip
+        if d.kind in ("load", "direct_to_lds")
+    )
+    loads *= target.simds_per_compute_unit
     return LoopModel(
         waves=waves,
         bounds=dict(sorted(bounds.items(), key=lambda item: -item[1])),
@@ -102,14 +128,16 @@ def model(
         per_mfma=len(loop) / count if count else None,
         global_flight=flights(loop, "vm", _GLOBAL_LOADS),
         lds_flight=flights(loop, "lgkm", ("lds_read",)),
-        drains=sum(d.waits[0] == 0 for d in loop),
+        drains=sum(d.waits[0] == 0 for d in (*loop, *other)),
         waits=sum(d.kind == "wait" for d in loop),
         barriers=sum(d.kind == "barrier" for d in loop),
         memory_bytes=loads,
         unshared=loads / _memory_bytes_per_clock(target),
         lds_known=bool(lds),
-        replay=replay(loop, target, waves, waves_per_group),
+        replay=replay(loop, target, waves + serving, waves_per_group, other),
         loop=loop,
+        serving=serving,
+        service=other,
     )
 
 

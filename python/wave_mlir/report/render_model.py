@@ -31,7 +31,7 @@ _SHADES = " .:+#"
 
 def figures(model: LoopModel) -> list[str]:
     """The figures, a line each."""
-    waves = _count(model.waves, "wave")
+    waves = _count(model.waves, "wave") + (f" and {model.serving} that only copy," if model.serving else "")
     bounds = ", ".join(f"{name} {clocks:.0f}" for name, clocks in model.bounds.items() if clocks)
     lines = [
         f"clocks of a trip of {waves} a SIMD: {bounds}",
@@ -82,7 +82,7 @@ def timeline(model: LoopModel) -> str:
     step = max(4, -(-int(span) // COLUMNS // 4) * 4)
     columns = max(1, -(-int(span) // step))
     lines = [f"a steady trip, {span:.0f} clocks, {step} a column (modelled)"]
-    lines += [f"  wave {n:<6} |{_issues(model, n, step, columns)}|" for n in range(model.waves)]
+    lines += [f"  wave {n:<6} |{_issues(model, n, step, columns)}|" for n in range(model.waves + model.serving)]
     lines += [f"  {unit:<11} |{_shades(model, unit, step, columns)}|" for unit in UNITS]
     lines.append(f"  {LEGEND}")
     lines.append(f"  a unit's column: '{_SHADES}' from idle to busy all the time")
@@ -95,7 +95,7 @@ def _issues(model: LoopModel, wave: int, step: int, columns: int) -> str:
         column = int(slot.start // step)
         if slot.wave != wave or not 0 <= column < columns:
             continue
-        letter = LETTERS[model.loop[slot.index].kind]
+        letter = LETTERS[model.demand(slot.wave, slot.index).kind]
         if row[column] == " " or _SHOWN_FIRST.index(letter) < _SHOWN_FIRST.index(row[column]):
             row[column] = letter
     return "".join(row)

@@ -51,11 +51,18 @@ class Replay:
     utilisation: float
     stalls: dict[str, float]
     slots: list[Slot] = field(default_factory=list, repr=False)
+    waves_per_group: int = 1
+
+
+def is_serving(wave: int, waves_per_group: int) -> bool:
+    """Whether a wave is one of the second half of its group, where that has a program of its own."""
+    return wave % waves_per_group >= (waves_per_group + 1) // 2
 
 
 @dataclass
 class _Wave:
     id: int
+    loop: Sequence[Demand]
     at: int = 0  # instructions issued, over all trips
     free: float = 0.0
     blocked: bool = False
@@ -63,15 +70,22 @@ class _Wave:
     open: dict[str, list[float]] = field(default_factory=lambda: {"vm": [], "lgkm": []})
 
 
-def replay(loop: Sequence[Demand], target: Target, waves: int, waves_per_group: int) -> Replay:
-    """Replay `waves` waves of a SIMD; those of one workgroup there, `waves_per_group`, meet at barriers."""
-    return _Machine(loop, target, waves, max(1, waves_per_group)).run()
+def replay(
+    loop: Sequence[Demand], target: Target, waves: int, waves_per_group: int, service: Sequence[Demand] = ()
+) -> Replay:
+    """Replay `waves` waves of a SIMD; those of one workgroup there, `waves_per_group`, meet at barriers.
+
+    service: what the second half of a group's waves run instead, with as many barriers.
+    """
+    return _Machine(loop, target, waves, max(1, waves_per_group), service).run()
 
 
 class _Machine:
-    def __init__(self, loop: Sequence[Demand], target: Target, waves: int, waves_per_group: int):
-        self.loop, self.target, self.per_group = loop, target, waves_per_group
-        self.waves = [_Wave(number) for number in range(waves)]
+    def __init__(
+        self, loop: Sequence[Demand], target: Target, waves: int, waves_per_group: int, service: Sequence[Demand]
+    ):
+        self.target, self.per_group = target, waves_per_group
+        self.waves = [_Wave(n, service if service and is_serving(n, waves_per_group) else loop) for n in range(waves)]
         self.meet = any(d.kind == "barrier" for d in loop)
         self.unit_free: dict[str, float] = {}
         self.slots: list[Slot] = []
@@ -88,7 +102,7 @@ class _Machine:
             if now > time:  # another wave took the unit meanwhile
                 heapq.heappush(heap, (now, wave.at, number))
                 continue
-            index = wave.at % len(self.loop)
+            index = wave.at % len(wave.loop)
             if index == 0:
                 self.starts[number].append(now)
                 if self._is_steady(number):
@@ -108,7 +122,7 @@ class _Machine:
         return trips > _LONGEST or all(s[-1] - s[-2] == s[-2] - s[-3] for s in self.starts)
 
     def _earliest(self, wave: _Wave) -> tuple[float, str]:
-        demand = self.loop[wave.at % len(self.loop)]
+        demand = wave.loop[wave.at % len(wave.loop)]
         time, reason = wave.free, "issue"
         for at, why in self._obstacles(wave, demand):
             if at > time:
@@ -130,7 +144,7 @@ class _Machine:
         return found
 
     def _issue(self, wave: _Wave, index: int, now: float) -> None:
-        demand = self.loop[index]
+        demand = wave.loop[index]
         wave.at += 1
         wave.free = now + demand.issue
         self.slots.append(Slot("issue", wave.id, now, demand.issue, index))
@@ -146,7 +160,7 @@ class _Machine:
         elif demand.unit != "none":
             self.unit_free[demand.unit] = now + TURN
             self._memory(wave, demand, index, now)
-        if index == len(self.loop) - 1:
+        if index == len(wave.loop) - 1:
             wave.free = now + TAKEN_BRANCH
 
     def _busy(self, unit: str, wave: _Wave, index: int, start: float, clocks: float) -> float:
@@ -185,7 +199,7 @@ class _Machine:
 
     def _going_on(self, wave: _Wave, index: int, now: float) -> list[_Wave]:
         """The waves that may go on: at a barrier all of the group here, when the last has come."""
-        if self.loop[index].kind != "barrier":
+        if wave.loop[index].kind != "barrier":
             return [wave]
         first = wave.id // self.per_group * self.per_group
         group = self.waves[first : first + self.per_group]
@@ -203,7 +217,7 @@ class _Machine:
         begin, end = self.starts[0][-2:]
         trips = len(self.starts[0]) - _WARM  # waves may take turns: over several trips all are equally fast
         clocks = sum(s[-1] - s[-1 - trips] for s in self.starts) / (trips * len(self.waves))
-        matrix = len(self.waves) * sum(d.clocks for d in self.loop if d.unit == "mfma")
+        matrix = sum(d.clocks for wave in self.waves for d in wave.loop if d.unit == "mfma")
         clocks = max(clocks, matrix)  # where trips differ the mean is of a part of their pattern
         stalls: Counter[str] = Counter()
         for when, how_long, why in self.stalls:
@@ -214,4 +228,4 @@ class _Machine:
             for s in self.slots
             if s.start < end and s.start + s.clocks > begin
         ]
-        return Replay(clocks, matrix / clocks if clocks else 0.0, dict(stalls.most_common()), shown)
+        return Replay(clocks, matrix / clocks if clocks else 0.0, dict(stalls.most_common()), shown, self.per_group)

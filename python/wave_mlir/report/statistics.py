@@ -65,8 +65,8 @@ class KernelReport:
 
     occupancy: waves on a SIMD of the target, limited by registers, LDS and whole workgroups; None when the target or
     the block size is not known.  code_bytes: None when the text does not say.  lds_clocks: clocks of LDS accesses whose
-    addresses are known (`demand.LdsClocks`), set before `model` is asked for.  l2: reuse in L2, where the source
-    is known.
+    addresses are known (`demand.LdsClocks`), set before `model` is asked for. l2: reuse in L2, where it is known.
+    service: the loop of the waves that copy to LDS for those of the hot loop (half of the waves), if there are such.
     """
 
     name: str
@@ -84,6 +84,7 @@ class KernelReport:
     total: Counts
     blocks: list[tuple[str, Counts]]
     hot_loop: HotLoop | None
+    service: HotLoop | None = None
     lds_clocks: Mapping[tuple[str, int], float] | None = None
     l2: L2Reuse | None = None
 
@@ -95,17 +96,19 @@ class KernelReport:
         table = targets.get(self.target)
         waves = -(-self.threads // table.wave_size)
         per_group = -(-waves // table.simds_per_compute_unit)
-        return model(self.hot_loop.body, table, self.occupancy, per_group, self.lds_clocks)
+        service = self.service.body if self.service else ()
+        return model(self.hot_loop.body, table, self.occupancy, per_group, self.lds_clocks, service)
 
     def to_json(self) -> dict[str, object]:
         """Plain data."""
         names = ("name", "target", "vgpr", "agpr", "sgpr", "vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes")
         head: dict[str, object] = {n: getattr(self, n) for n in (*names, "threads", "occupancy", "code_bytes")}
-        loop = self.hot_loop
+        loop, other = self.hot_loop, self.service
         return head | {
             "total": self.total.to_json(),
             "blocks": [{"label": label, **counts.to_json()} for label, counts in self.blocks],
             "hot_loop": {"blocks": list(loop.blocks), **loop.counts.to_json()} if loop else None,
+            "service_loop": {"blocks": list(other.blocks), **other.counts.to_json()} if other else None,
             "model": self.model.to_json() if self.model else None,
             "l2": self.l2.to_json() if self.l2 else None,
         }
@@ -162,7 +165,8 @@ def _kernel(function: assembly.Function, target: str, metadata: Mapping[str, int
         code_bytes=size,
         total=count(i for b in function.blocks for i in b.instructions),
         blocks=[(_label(n, b), count(b.instructions)) for n, b in enumerate(function.blocks)],
-        hot_loop=_hot_loop(function),
+        hot_loop=(hot := _hot_loop(function)),
+        service=_service_loop(function, hot),
     )
 
 
@@ -188,6 +192,23 @@ def _hot_loop(function: assembly.Function) -> HotLoop | None:
             labels = tuple(_label(b, function.blocks[b]) for b in sorted(body))
             chosen = HotLoop(labels, counts, loop_body.body(function.blocks, body, _weight))
     return chosen
+
+
+def _service_loop(function: assembly.Function, hot: HotLoop | None) -> HotLoop | None:
+    """The loop that fills LDS for a hot loop that only reads it: without MFMAs, and with as many barriers a trip."""
+    if hot is None or hot.counts["lds_write"] or hot.counts["direct_to_lds"] or not hot.counts["barrier"]:
+        return None
+    for body in assembly.loops(function.blocks):
+        counts = count(i for b in sorted(body) for i in function.blocks[b].instructions)
+        fills = counts["lds_write"] + counts["direct_to_lds"]
+        if fills and not counts["mfma"] and counts["barrier"] == hot.counts["barrier"]:
+            labels = tuple(_label(b, function.blocks[b]) for b in sorted(body))
+            return HotLoop(labels, counts, loop_body.body(function.blocks, body, _copies))
+    return None
+
+
+def _copies(instruction: Instruction) -> int:
+    return instruction.kind in ("lds_write", "direct_to_lds")
 
 
 def _weight(instruction: Instruction) -> int:

@@ -49,7 +49,7 @@ def timeline(model: LoopModel, title: str, more: Below | None = None) -> str:
     more: makes what comes below.
     """
     scale = _WIDTH / max(1.0, model.replay.clocks)
-    rows = [("issue", n, f"wave {n}") for n in range(model.waves)] + [(u, -1, u) for u in UNITS]
+    rows = [("issue", n, f"wave {n}") for n in range(model.waves + model.serving)] + [(u, -1, u) for u in UNITS]
     parts = [text(8, 16, f"{title}: a steady trip of {model.replay.clocks:.0f} clocks, modelled")]
     top = 28
     for number, (unit, wave, name) in enumerate(rows):
@@ -61,7 +61,7 @@ def timeline(model: LoopModel, title: str, more: Below | None = None) -> str:
             start, end = max(0.0, slot.start), min(model.replay.clocks, slot.start + slot.clocks)
             if end <= start:
                 continue
-            instruction = model.loop[slot.index].instruction
+            instruction = model.demand(slot.wave, slot.index).instruction
             words = f"clock {slot.start:.0f}, wave {slot.wave}: {instruction.mnemonic} {instruction.operands}"
             width = max(0.4, (end - start) * scale - 0.3)
             colour = COLOURS[instruction.kind]
@@ -82,7 +82,7 @@ def _axis(model: LoopModel, y: float, scale: float) -> list[str]:
 
 def _legend(model: LoopModel, y: float) -> list[str]:
     parts, x = [], float(_LEFT)
-    for kind in dict.fromkeys(d.kind for d in model.loop):
+    for kind in dict.fromkeys(d.kind for d in (*model.loop, *model.service)):
         parts += [box(x, y - 9, 10, 10, COLOURS[kind]), text(x + 14, y, kind)]
         x += 30 + 7 * len(kind)
     return parts

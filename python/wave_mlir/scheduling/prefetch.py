@@ -114,8 +114,8 @@ class _Loop:
         self.single = bool(self.reads) and any(copies.get(b.name, 1) < 2 for b in problem.buffers)
         if self.single and self.direct:
             raise NoSchedule(
-                f"problem '{problem.name}': direct copies of the next tile need LDS buffers of their own in the strategy "
-                "prefetch; give the buffers two copies, or use the strategy modulo",
+                f"problem '{problem.name}': direct copies of the next tile need LDS buffers of their own in the "
+                "strategy prefetch; give the buffers two copies, or use the strategy modulo",
                 operations=tuple(self.direct[:1]),
             )
         self.budget = min(problem.registers or MOST_REGISTERS, MOST_REGISTERS) - OTHER_REGISTERS
@@ -129,6 +129,10 @@ class _Loop:
         self.ahead = ceil(GLOBAL_LATENCY / self.interval)
         while self.ahead > 1 and not self.long_enough(self.ahead + 3, lcm(self.unroll, self.ahead)):
             self.ahead -= 1
+        # Direct copies fly for as many trips as there are LDS buffers besides the one that is read.
+        self.flying = max(1, min((copies.get(b.name, 1) for b in problem.buffers), default=1) - 1)
+        while self.flying > 1 and not self.long_enough(self.flying + 2, self.unroll):
+            self.flying -= 1
         # A short trip's reads are a whole trip ahead: the barrier between waits for them.
         longest = self.interval if self.interval <= SHORT else self.interval // 2
         self.leads = tuple(dict.fromkeys(min(lead, longest) for lead in LEADS))
@@ -332,7 +336,7 @@ class _Attempt:
         for name in self.loop.straight:
             self.times[name] = self.last[name] - self.count + 1
         for number, name in enumerate(self.loop.direct):
-            self.times[name] = self.full - self.count + 1 + number // 2
+            self.times[name] = self.full - self.loop.flying * self.count + 1 + number // 2
         for name in self.loop.barriers:
             is_empty = self._is_empty(name)
             self.times[name] = self.empty if is_empty else self.full

@@ -110,8 +110,9 @@ class HardwareConstraint:
         if self.n_service_waves:
             warnings.warn(
                 f"n_service_waves={self.n_service_waves} has no effect here: all waves load and compute; "
-                "WaveCompileOptions(schedule=SchedulingType.PREFETCH) loads ahead of the computation, and "
-                "use_global_to_shared=True loads without registers",
+                "WaveCompileOptions(schedule=SchedulingType.SPECIALIZED) adds as many waves that only copy to LDS, "
+                "SchedulingType.PREFETCH loads ahead of the computation, and use_global_to_shared=True loads without "
+                "registers",
                 stacklevel=3,
             )
 
