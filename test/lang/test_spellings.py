@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 import wave_mlir.lang as tkl
 import wave_mlir.wave as tkw
 from running import check
 from wave_mlir.lang.global_symbols import GLOBAL_ADDRESS_SPACE as GLOBAL
 from wave_mlir.lang.global_symbols import WORKGROUP_0
+from wave_mlir.lang.symbols import index_expr, xor
 
 M, N, K, S = tkl.sym.M, tkl.sym.N, tkl.sym.K, tkl.sym.S
 TILE, ROW, GROUPS, UNUSED = tkl.sym.TILE, tkl.sym.ROW, tkl.sym.GROUPS, tkl.sym.UNUSED
+INPUT = tkl.KernelBufferUsage.INPUT
 I, J = tkw.IndexMapping.iterator(0), tkw.IndexMapping.iterator(1)  # noqa: E741
 SHAPES = tkw.HardwareConstraint(64, vector_shapes={M: 1, N: 64, S: 1, TILE: 0})
 ROWS = [tkw.WorkgroupConstraint(M, 1, 0), tkw.WorkgroupConstraint(N, 64, 1), SHAPES]
@@ -68,3 +71,17 @@ def test_a_mapping_over_a_part_of_a_dim() -> None:
 
     x = np.arange(64 * 3, dtype=np.int32).reshape(64, 3)
     check(turn, {N: 3, K: 128}, [x, np.zeros((3, 64), np.int32)], {1: x.T})
+
+
+def test_exclusive_or_in_an_index() -> None:
+    """Columns swapped in a way that depends on the row; of numbers it is a number."""
+    assert xor(sympy.Integer(6), sympy.Integer(3)) == 5 and index_expr("M + 1") - 1 == sympy.Symbol("M")
+    swapped = tkw.IndexMapping(2, {M: I, N: xor(J, I % 8 * 4)}, {M: I, N: J})
+
+    @tkw.wave(ROWS)
+    def kernel(x: tkl.Memory[(M, N), GLOBAL, tkl.f32, INPUT], y: tkl.Memory[M, N, GLOBAL, tkl.f32]):
+        tkw.write(tkw.read(x, mapping=swapped) + tkl.Register[(M, N), tkl.f32](1.0), y)
+
+    x = np.arange(9 * 64, dtype=np.float32).reshape(9, 64)
+    rows, columns = np.arange(9)[:, None], np.arange(64)
+    check(kernel, {M: 9, N: 64}, [x, np.zeros_like(x)], {1: x[rows, columns ^ (rows % 8 * 4)] + 1})

@@ -25,7 +25,7 @@ from .dtypes import (
 )
 from .mapping import IndexMapping
 from .symbols import ExpressionError, IndexExpr, IndexSymbol, index_symbol, sym
-from .types import AddressSpace, Memory, MemoryLayout, Register, SymbolBind
+from .types import AddressSpace, KernelBufferUsage, Memory, MemoryLayout, Register, SymbolBind
 
 __all__ = [
     "AddressSpace",
@@ -34,6 +34,7 @@ __all__ = [
     "IndexExpr",
     "IndexMapping",
     "IndexSymbol",
+    "KernelBufferUsage",
     "Memory",
     "MemoryLayout",
     "Register",

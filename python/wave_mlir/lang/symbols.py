@@ -28,6 +28,26 @@ def index_symbol(name: str) -> sympy.Symbol:
     return sympy.Symbol(name, integer=True, nonnegative=True)
 
 
+class xor(sympy.Function):
+    """`xor(a, b)` of two expressions that are not negative: their bits that differ."""
+
+    nargs = 2
+    is_integer = True
+    is_nonnegative = True
+
+    @classmethod
+    def eval(cls, a: sympy.Basic, b: sympy.Basic) -> sympy.Basic | None:
+        """Of two numbers, the number."""
+        if isinstance(a, sympy.Integer) and isinstance(b, sympy.Integer):
+            return sympy.Integer(int(a) ^ int(b))
+        return None
+
+
+def index_expr(value: ExprLike | str) -> sympy.Basic:
+    """The expression that sympy reads in a value."""
+    return sympy.sympify(value)
+
+
 def value_symbol(name: str) -> sympy.Symbol:
     """The symbol of that name: an integer that a kernel computes or reads, which may be negative."""
     return sympy.Symbol(name, integer=True)
@@ -168,6 +188,8 @@ def _logic(e: sympy.Basic, exact: bool) -> Expr:
         return Expr.constant(int(bool(e)))
     if isinstance(e, sympy.Piecewise):
         return _piecewise(e, exact)
+    if isinstance(e, xor):
+        return _convert(e.args[0], exact) ^ _convert(e.args[1], exact)
     if isinstance(e, sympy.Abs):
         inner = _convert(e.args[0], exact)
         return Expr.max(inner, -inner)

@@ -29,6 +29,15 @@ class AddressSpace(enum.Enum):
     REGISTER = "register"
 
 
+class KernelBufferUsage(enum.Enum):
+    """What a kernel does with an argument, as kernels for the existing package say it: found by the compiler here."""
+
+    NONE = 0
+    INPUT = 1
+    OUTPUT = 2
+    TEMPORARY = 3
+
+
 @dataclass(frozen=True)
 class MemoryLayout:
     """How a memory lies: `shape`, the physical extents (rows may be longer than what is used), `strides` in elements.
@@ -82,7 +91,8 @@ class SymbolBindType:
 
 
 def _split_dtype(what: str, items: object) -> tuple[tuple, DataType]:
-    parts = items if isinstance(items, tuple) else (items,)
+    given = items if isinstance(items, tuple) else (items,)
+    parts = tuple(p for item in given for p in (item if isinstance(item, tuple) else (item,)))
     found = [p for p in parts if isinstance(p, DataType)]
     if len(found) != 1:
         raise TypeError(f"{what}{list(parts)}: exactly one element type is needed, such as tkl.f16")
@@ -90,12 +100,12 @@ def _split_dtype(what: str, items: object) -> tuple[tuple, DataType]:
 
 
 class _Memory:
-    """`Memory[dims…, address_space, dtype(, MemoryLayout)]`."""
+    """`Memory[dims…, address_space, dtype(, MemoryLayout)]`; dims may be a tuple, a KernelBufferUsage says nothing."""
 
     def __class_getitem__(cls, items: object) -> MemoryType:
         parts, dtype = _split_dtype("Memory", items)
         layouts = [p for p in parts if isinstance(p, MemoryLayout)]
-        parts = tuple(p for p in parts if not isinstance(p, MemoryLayout))
+        parts = tuple(p for p in parts if not isinstance(p, (MemoryLayout, KernelBufferUsage)))
         if not parts or not isinstance(parts[-1], (sympy.Symbol, AddressSpace)):
             raise TypeError(f"Memory{list(parts)}: the last item before the element type is the address space")
         return MemoryType(parts[:-1], parts[-1], dtype, layouts[0] if layouts else None)
