@@ -22,8 +22,19 @@ from .biased_attention import get_alibi_attention_kernel, get_evoformer_kernel, 
 from .convolution import get_igemm_conv2d
 from .decode_attention import get_decode_attention_kernels
 from .gemm import get_gemm_kernel, get_gemm_kernel_transpose_a_b, get_splitk_gemm_kernel
+from .gqa_decode_attention import get_gqa_decode_attention_kernels
 from .moe import get_silu_and_mul_kernel
+from .paged_decode_attention import (
+    get_paged_decode_attention_kernels,
+    get_paged_decode_intermediate_arrays_shapes,
+    paged_decode_attention_shape,
+)
 from .persistent_gemm import get_persistent_gemm_kernel
+from .ragged_attention import (
+    get_extend_attention_kernel,
+    get_extend_attention_rpe_kernel,
+    get_prefill_attention_kernel,
+)
 from .reordered_gemm import get_reordered_matmul
 from .scaled_gemm import get_scaled_gemm_kernel
 
@@ -34,15 +45,22 @@ __all__ = [
     "get_bshd_attention_kernel",
     "get_decode_attention_kernels",
     "get_evoformer_kernel",
+    "get_extend_attention_kernel",
+    "get_extend_attention_rpe_kernel",
     "get_gemm_kernel",
     "get_gemm_kernel_transpose_a_b",
     "get_gqa_bshd_attention_kernel",
+    "get_gqa_decode_attention_kernels",
     "get_igemm_conv2d",
+    "get_paged_decode_attention_kernels",
+    "get_paged_decode_intermediate_arrays_shapes",
     "get_persistent_gemm_kernel",
+    "get_prefill_attention_kernel",
     "get_reordered_matmul",
     "get_scaled_gemm_kernel",
     "get_silu_and_mul_kernel",
     "get_splitk_gemm_kernel",
     "get_t5_rpe_attention_kernel",
     "get_vanilla_attention_kernel",
+    "paged_decode_attention_shape",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 
 __all__ = ["AttentionShape"]
 
@@ -26,3 +27,7 @@ class AttentionShape:
     query_seq_len: int | None = None
     kv_seq_len: int | None = None
     block_size: int | None = None
+
+    def __iter__(self) -> Iterator[int]:
+        """The sizes that are given, in order."""
+        return (size for field in fields(self) if (size := getattr(self, field.name)))
