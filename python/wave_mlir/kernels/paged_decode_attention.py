@@ -86,7 +86,7 @@ def get_paged_decode_attention_kernels(
     if shape.num_query_heads % shape.num_kv_heads:
         heads = f"{shape.num_query_heads} heads of queries, {shape.num_kv_heads} of keys"
         raise ValueError(f"{what}: {heads}; each head of keys has an equal number of queries'")
-    variants = [MMAType.F32_16x16x16_F16 if isinstance(v, GenericDot) else v for v in _listed(mfma_variant)]
+    variants = [MMAType["F32_16x16x16_F16"] if isinstance(v, GenericDot) else v for v in _listed(mfma_variant)]
     mma, kind = pair(what, variants), dtype_of(input_dtype)
     scale = softmax.scale_of(what, layer_scaling, shape.head_size)
     ratio = shape.num_query_heads // shape.num_kv_heads

@@ -238,7 +238,7 @@ def _extend_kernel(program: _Program) -> tkw.WaveKernel:
         state = softmax.start((H, N_Q), (H, D_KV, N_Q))
         state = _over_cache(program, tables, memories[0], caches, kv_indices, state)
         tkw.set_symbol(N_KV, tokens)
-        _store(program, _over_tokens(program, tables, memories, list(state)), c)
+        _store(program, _over_tokens(program, tables, memories, state), c)
 
     constraints = _constraints(program, MAX_EXTEND_SEQ_LEN)
     if program.masked:
@@ -305,7 +305,9 @@ def _extend_kernel(program: _Program) -> tkw.WaveKernel:
 # --- their parts ---
 
 
-def _over_tokens(program: _Program, tables: _Tables, memories: Sequence[MemoryValue], state: Sequence[Value]):
+def _over_tokens(
+    program: _Program, tables: _Tables, memories: Sequence[MemoryValue], state: Sequence[Value]
+) -> list[Value]:
     """Over the keys of the sequence's own tokens."""
     q, k, v = memories
     head = _I // program.ratio
@@ -317,7 +319,7 @@ def _over_tokens(program: _Program, tables: _Tables, memories: Sequence[MemoryVa
         keys, values = tkw.read(k, mapping=key_map), lambda: tkw.read(v, mapping=value_map)
         return _step(program, tables, state, q, keys, values, PREFIX if tables != _Tables() else 0, program.causal)
 
-    return new
+    return list(new)  # pyright: ignore[reportArgumentType]
 
 
 def _over_cache(
@@ -327,7 +329,7 @@ def _over_cache(
     caches: Sequence[MemoryValue],
     kv_indices: MemoryValue,
     state: Sequence[Value],
-):
+) -> list[Value]:
     """Over the cached keys."""
     k_cache, v_cache = caches
     head = _I // program.ratio
@@ -342,7 +344,7 @@ def _over_cache(
         values = lambda: tkw.read(v_cache, mapping=value_map, mapping_dynamic_vals=at)  # noqa: E731
         return _step(program, tables, state, q, keys, values, 0, False)
 
-    return cached
+    return list(cached)  # pyright: ignore[reportArgumentType]
 
 
 def _step(
