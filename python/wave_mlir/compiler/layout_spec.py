@@ -238,25 +238,30 @@ def _run(spec: Spec, dim: str) -> int:
 
 
 def access_spec(
-    info: KernelInfo, dims: Sequence[str], contiguous: str | None, bits: int, elements: int | None = None
+    info: KernelInfo,
+    dims: Sequence[str],
+    contiguous: str | None,
+    bits: int,
+    elements: int | None = None,
+    spread: Collection[str] = (),
 ) -> Spec:
     """A layout for wide accesses along `contiguous` (default: the last dim) of elements of `bits` bits.
 
     Within the extents of `vector_shapes` (default: the wave's tile) a lane has up to 16 bytes of consecutive elements,
     or `elements` of them; lanes follow along `contiguous`, then along the other dims from the last to the first. The
-    rest is copies, in registers.
+    rest is copies, in registers. Of a dim in `spread` lanes take all they can first, whatever `vector_shapes` says.
     """
     if not dims:
         return make({}, [], [])
     first = contiguous if contiguous in dims else dims[-1]
     order = [first, *(d for d in reversed(dims) if d != first)]
     whole = {d: info.wave_extent(d) for d in order}
-    inner = {d: _inner(info, d, whole[d]) for d in order}
+    inner = {d: whole[d] if d in spread else _inner(info, d, whole[d]) for d in order}
     width = elements or _width(info, inner, first, bits)
     covered = {d: width if d == first else 1 for d in order}
     lanes, digits = info.wave_size, []
     for exact in (True, False):  # lanes that divide the tile first
-        for dim in order:
+        for dim in sorted(order, key=lambda d: d not in spread):
             left = -(-inner[dim] // covered[dim])
             take = min(lanes, left & -left if exact else 1 << (left - 1).bit_length())
             take = 1 << (take.bit_length() - 1)
