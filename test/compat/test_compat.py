@@ -75,8 +75,8 @@ def test_ways_to_import() -> None:
         ),
         ("from wave_lang.kernel.lang import Grid5", "no counterpart of Grid5 in wave_lang.kernel.lang"),
         (
-            "import wave_lang.kernel.wave.templates.quantized_attention",
-            "wave_lang.kernel.wave.templates.quantized_attention has no .*copy this one's function",
+            "import wave_lang.kernel.wave.templates.speculative_decoding",
+            "wave_lang.kernel.wave.templates.speculative_decoding has no .*copy this one's function",
         ),
         ("from wave_lang.kernel.wave.templates.gemm import get_streamk_gemm_kernel", "did you mean get_splitk_gemm"),
         (

@@ -179,6 +179,26 @@ def test_extend_with_biases_by_distance() -> None:
     given.check(causal=True, rpe=rpe)
 
 
+@pytest.mark.parametrize(("causal", "dynamic"), [(True, False), pytest.param(False, True, marks=SLOW)])
+def test_attention_in_8_bits(causal: bool, dynamic: bool) -> None:
+    """Inputs hold values of 8 bits; the weights are rounded to three bits of mantissa."""
+    torch.manual_seed(3)
+    shape = AttentionShape(2, 2, 64, 48, query_seq_len=70, kv_seq_len=100)
+    q, k, v = (torch.randn(s).to(torch.float8_e4m3fnuz).half() for s in ((2, 70, 64), (2, 100, 64), (2, 100, 48)))
+    kinds = (MMAType.F32_32x32x16_F8, MMAType.F32_32x32x16_K4_F8)
+    scales = {"q_scale": 0.5, "k_scale": 3.0, "v_scale": 2.0}
+    made = kernels.get_brevitas_pertensor_fp8_attention_kernel(
+        shape, kinds, dynamic_dims=dynamic, is_causal=causal, **scales
+    )
+    out = torch.full((2, 70, 48), torch.nan)
+    run(*made, (q, k, v, out), causal)
+    logits = q.float() @ k.float().transpose(1, 2) * (1.5 / 8)
+    if causal:
+        logits = logits.masked_fill(torch.arange(100) > torch.arange(70)[:, None], -math.inf)
+    weights = logits.softmax(-1)
+    assert ((out - 2 * weights @ v.float()).abs() <= 2 * (2**-4 * weights @ v.float().abs() + 1e-3)).all()
+
+
 PAGED_SHAPE = paged_decode_attention_shape(6, 4, 64, 64, 1, 2)
 ROWS = ((5, 4, 32), (5, 2, 32), (6, 2, 48), (9, 2, 32), (9, 2, 48), (5, 4, 48))
 HEADS = AttentionShape(4, 2, 32, 48, num_seqs=2, kv_seq_len=9)
@@ -217,6 +237,10 @@ MISTAKES = [
             AttentionShape(3, 2, 32, 48, num_seqs=2, max_seq_len=4), (SMALL, SMALL), *ROWS[:4]
         ),
         "3 heads of queries, 2 of keys",
+    ),
+    (
+        lambda: kernels.get_brevitas_pertensor_fp8_attention_kernel(HEADS, (SMALL, SMALL), f8_dtype=torch.float16),
+        "f8_dtype is torch.float16; it is a float of 8 bits",
     ),
     (
         lambda: kernels.get_gqa_decode_attention_kernels(HEADS, (SMALL, SMALL), 2, (2, 9, 2, 32), (2, 9, 2, 32)),

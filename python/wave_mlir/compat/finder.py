@@ -69,6 +69,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     f"{_WAVE}.templates.moe": ("wave_mlir.kernels.moe",),
     f"{_WAVE}.templates.paged_decode_attention": ("wave_mlir.kernels.paged_decode_attention",),
     f"{_WAVE}.templates.prefill_attention": ("wave_mlir.kernels.ragged_attention",),
+    f"{_WAVE}.templates.quantized_attention": ("wave_mlir.kernels.quantized_attention",),
     f"{_WAVE}.templates.reordered_gemm": ("wave_mlir.kernels.reordered_gemm",),
     f"{_WAVE}.templates.t5_rpe_attention": ("wave_mlir.kernels.biased_attention",),
     f"{_WAVE}.templates.vanilla_attention": ("wave_mlir.kernels.attention",),

@@ -30,6 +30,7 @@ from .paged_decode_attention import (
     paged_decode_attention_shape,
 )
 from .persistent_gemm import get_persistent_gemm_kernel
+from .quantized_attention import get_brevitas_pertensor_fp8_attention_kernel
 from .ragged_attention import (
     get_extend_attention_kernel,
     get_extend_attention_rpe_kernel,
@@ -42,6 +43,7 @@ __all__ = [
     "AttentionShape",
     "get_alibi_attention_kernel",
     "get_bhsd_attention_kernel",
+    "get_brevitas_pertensor_fp8_attention_kernel",
     "get_bshd_attention_kernel",
     "get_decode_attention_kernels",
     "get_evoformer_kernel",
