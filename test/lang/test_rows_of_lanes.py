@@ -36,3 +36,21 @@ def test_a_row_for_each_lane(rows: int, shapes: dict | None, elements: int | Non
 
     x = np.arange(rows * 64, dtype=np.float32).reshape(rows, 64)
     check(kernel, {M: rows, N: 64}, [x, np.zeros_like(x)], {1: 2 * x})
+
+
+def test_more_lanes_than_elements() -> None:
+    """The 64 lanes hold 16 rows of the tile, in fours: each lane stores at its own place all the same."""
+    constraints = [
+        tkw.GridConstraint(1),
+        tkw.WorkgroupConstraint(M, 16, 0),
+        tkw.WorkgroupConstraint(N, 8, 1),
+        tkw.HardwareConstraint(64),
+    ]
+
+    @tkw.wave(constraints)
+    def kernel(x: tkl.Memory[M, N, GLOBAL, tkl.f32], y: tkl.Memory[M, N, GLOBAL, tkl.f32]):
+        tkw.set_symbol(ROW, tkw.scalar(THREAD_0, tkl.i32))
+        tkw.write(tkw.read(x, mapping=TAKE, elements_per_thread=8) + 1.0, y, mapping=PUT)
+
+    x = np.arange(60 * 8, dtype=np.float32).reshape(60, 8)
+    check(kernel, {M: 60, N: 8}, [x, np.zeros_like(x)], {1: x + 1})

@@ -16,6 +16,7 @@ from .bitcasts import is_repacking
 from .diagnostics import PassError
 from .expand_exchange import LaneConstants, expand_exchange
 from .kernel_info import KernelInfo
+from .lane_places import apart
 from .lane_values import Lanes, LaneValue, concatenate, layout_of, rechunk
 from .mma_shape import TRANSPOSED, oriented, shape_of
 from .mma_steps import MmaSteps
@@ -179,7 +180,8 @@ class Expander:
         return True
 
     def _write(self, op: ir.Operation) -> bool:
-        """write, atomic, scatter_add: one access a chunk; each element is stored by one of the lanes that hold it."""
+        """write, atomic, scatter_add: one access a chunk; each element is stored by one of the lanes that hold it, or
+        by all of them, each at its own place."""
         value = op.opview.value
         if not is_tile(value.type):
             return False
@@ -188,8 +190,9 @@ class Expander:
         old: list[ir.Value] = []
         wanted = len(op.results) > 0 and next(iter(op.results[0].uses), None) is not None
         name = "wave.atomic" if op.name == "wave.scatter_add" else op.name
+        once = op.name != "wave.write" or not apart(op)
         for chunk, part in enumerate(held.chunks):
-            operands, attributes, sizes = self._access(op, layout, chunk, once=True)
+            operands, attributes, sizes = self._access(op, layout, chunk, once)
             attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 1, *sizes])
             if name == "wave.atomic":
                 attributes["kind"] = op.attributes["kind"] if "kind" in op.attributes else _add_kind()

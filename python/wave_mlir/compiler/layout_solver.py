@@ -20,10 +20,11 @@ from .bitcasts import bits_of, check_dims, is_repacking, repacked
 from .diagnostics import PassError
 from .dot_layout import dot_spec
 from .kernel_info import KernelInfo
+from .lane_places import by_lane
 from .layout_spec import MmaSpecs, Spec, access_spec, in_order, make, mma_specs
 from .mma_shape import interleaved_columns, kind_of, operands, scales, shape_of
 from .symbol_scope import dynamic_values
-from .tile_ir import ELEMENTWISE, body_of, bound_values, expressions, segments, tile_dims
+from .tile_ir import ELEMENTWISE, body_of, bound_values, segments, tile_dims
 
 SAME = ELEMENTWISE | {"wave.compare", "wave.select", "wave.cast", "wave.cumsum", "wave.shuffle", "wave.permute",
                       "wave.extract_slice"}  # fmt: skip
@@ -343,26 +344,6 @@ def main_value(op: ir.Operation) -> ir.Value | None:
     if op.name in ("wave.write", "wave.scatter_add", "wave.reduce", "wave.cumsum", "wave.topk", "wave.extract"):
         return op.operands[0]
     return op.results[0] if len(op.results) else None
-
-
-def by_lane(op: ir.Operation) -> list[str]:
-    """Dims along which each lane has a place of its own in memory: the mapping does not use their positions, and has
-    a scalar that is made of the lane's number. Lanes that held one element of these would access different ones."""
-    if "mapping" not in op.attributes or not any(_of_lane(v) for v in bound_values(op).values()):
-        return []
-    mapping = op.attributes["mapping"]
-    used = {s for e in mapping.memory for s in e.symbols}
-    return [d for d, iterator in mapping.iterators.items() if iterator not in used]
-
-
-def _of_lane(value: ir.Value) -> bool:
-    """Whether a scalar is computed from the lane's number, without other tiles or loops."""
-    if isinstance(value, ir.BlockArgument) or tile_dims(value.type):
-        return False
-    op = value.owner.operation
-    if any("lane" in e.symbols for _, e in expressions(op)):
-        return True
-    return not len(op.regions) and any(_of_lane(v) for v in op.operands)
 
 
 def contiguous_dim(op: ir.Operation, value: ir.Value, memory: ir.Value) -> str | None:
