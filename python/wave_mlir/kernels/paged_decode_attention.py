@@ -1,7 +1,7 @@
 """Attention of one new token a sequence over keys that a table lists: over parts of the keys, then parts together."""
 
 # Annotations of kernels are types of the language, and kinds of MMAs come from the tables of the targets.
-# pyright: reportInvalidTypeForm=false
+# pyright: reportInvalidTypeForm=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def get_paged_decode_attention_kernels(
     if shape.num_query_heads % shape.num_kv_heads:
         heads = f"{shape.num_query_heads} heads of queries, {shape.num_kv_heads} of keys"
         raise ValueError(f"{what}: {heads}; each head of keys has an equal number of queries'")
-    variants = [MMAType["F32_16x16x16_F16"] if isinstance(v, GenericDot) else v for v in _listed(mfma_variant)]
+    variants = [MMAType.F32_16x16x16_F16 if isinstance(v, GenericDot) else v for v in _listed(mfma_variant)]
     mma, kind = pair(what, variants), dtype_of(input_dtype)
     scale = softmax.scale_of(what, layer_scaling, shape.head_size)
     ratio = shape.num_query_heads // shape.num_kv_heads
