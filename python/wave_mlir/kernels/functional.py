@@ -1,7 +1,7 @@
 """Attention as functions of torch tensors, by kernels of this package. Tensors on the CPU run in the simulator."""
 
 # MMAType is an enumeration made from the tables of the targets.
-# pyright: reportInvalidTypeForm=false
+# pyright: reportInvalidTypeForm=false, reportIndexIssue=false
 
 from __future__ import annotations
 
