@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import wave_mlir.lang as tkl
 from wave_mlir import kernels
-from wave_mlir.kernels import AttentionShape, moe
+from wave_mlir.kernels import AttentionShape, moe, paged_decode_attention_shape
 from wave_mlir.wave.compile import WaveCompileOptions, wave_compile
 from wave_mlir.wave.constraints import MMAType, ScaledMMAType
 
@@ -17,12 +17,26 @@ _SMALL, _TALL, _F8 = MMAType.F32_16x16x16_F16, MMAType.F32_32x32x8_F16, MMAType.
 _PAIR = (_TALL, _TALL)
 _SIZES = (300, 260, 200)
 _SHAPE = AttentionShape(2, 2, 64, 64, batch_size=1, num_seqs=1, query_seq_len=200, kv_seq_len=200)
+_ROWS = ((60, 4, 64), (60, 2, 64), (60, 2, 64), (90, 2, 64), (90, 2, 64), (60, 4, 64))
+_SEQUENCES = AttentionShape(4, 2, 64, 64, num_seqs=3, kv_seq_len=100, max_seq_len=40)
+_PAGED = paged_decode_attention_shape(16, 1, 64, 64, 32, 3)
 _PAIRS_OF_RESIDUES = ((1, 1), (2, 1), (100, 64), (2, 1), (32, 32), (70, 64), (32, 32))
 
 
 def _decode(number: int, dynamic: bool) -> tuple:
     made = kernels.get_decode_attention_kernels((2, 70, 48, 64, 150), _PAIR, dynamic)
     return made[number], made[2 + number], made[4 + number]
+
+
+def _paged(number: int) -> tuple:
+    made = kernels.get_paged_decode_attention_kernels(_PAGED, (_SMALL, _SMALL), 4)
+    return made[number], made[2 + number], made[4 + number]
+
+
+def _grouped(number: int) -> tuple:
+    shapes = (3, 100, 2, 64), (3, 100, 2, 64)
+    made = kernels.get_gqa_decode_attention_kernels(_SEQUENCES, (_SMALL, _SMALL), 4, *shapes)
+    return made[number], made[2 + number]
 
 
 _LIBRARY: dict[str, Callable[[], tuple]] = {
@@ -46,6 +60,16 @@ _LIBRARY: dict[str, Callable[[], tuple]] = {
     "attention, pairs": lambda: kernels.get_evoformer_kernel(*_PAIRS_OF_RESIDUES, _TALL, tkl.bf16),
     "decode, parts": lambda: _decode(0, False),
     "decode, sum": lambda: _decode(1, False),
+    "paged decode, parts": lambda: _paged(0),
+    "paged decode, sum": lambda: _paged(1),
+    "grouped decode, parts": lambda: _grouped(0),
+    "grouped decode, sum": lambda: _grouped(1),
+    "prefill": lambda: kernels.get_prefill_attention_kernel(_SEQUENCES, _PAIR, *_ROWS[:3], _ROWS[-1]),
+    "extend": lambda: kernels.get_extend_attention_kernel(_SEQUENCES, _PAIR, *_ROWS, is_causal=True),
+    "extend, masked": lambda: kernels.get_extend_attention_kernel(_SEQUENCES, _PAIR, *_ROWS, use_custom_mask=True),
+    "extend, distances": lambda: kernels.get_extend_attention_rpe_kernel(
+        _SEQUENCES, _PAIR, *_ROWS, is_causal=True, max_rpe_context_length=5
+    ),
 }
 """Each: the kernel, its symbols and, where there are any, the dynamic ones."""
 _GFX950: dict[str, Callable[[], tuple]] = {
