@@ -48,6 +48,9 @@ def run_file(
         if target:
             message = f"machine code is for one target; compile the module again for {target}"
             raise CompileError([Diagnostic("error", path, message)])
+        if options is not None and options != PipelineOptions():
+            message = "--options are for the compiler, and the input is machine code; compile the module again with them"
+            raise CompileError([Diagnostic("error", path, message)])
         return _run_machine_code(path, wave_python.integers(path, symbols), kernel, seed, machine or Choices(seed=seed))
     if machine is not None and machine.trace:
         outputs.check_can_write(machine.trace)
@@ -70,12 +73,23 @@ def _check_trace(path: str, machine: Choices | None, kernels: Sequence[abi.Kerne
         raise CompileError([Diagnostic("error", path, f"--trace takes one kernel; name one with --kernel: {names}")])
 
 
+def _check_symbols(path: str, symbols: Mapping[str, int], kernels: Sequence[abi.KernelABI]) -> None:
+    """Machine code takes values of run-time symbols only."""
+    known = {name for kernel in kernels for name in kernel.dynamic_symbols}
+    for name in symbols:
+        if name not in known:
+            there = f"its run-time symbols are {', '.join(sorted(known))}" if known else "it has no run-time symbols"
+            message = f"machine code takes no value for '{name}': {there}; compile the module again with --set {name}=…"
+            raise CompileError([Diagnostic("error", path, message)])
+
+
 def _run_machine_code(path: str, symbols: Mapping[str, int], kernel: str | None, seed: int, machine: Choices) -> int:
     """Run the kernels of an assembly file or code object; there is nothing to compare them with."""
     if machine.trace:
         outputs.check_can_write(machine.trace)
     kernels = wave_isa.read_kernels(path, kernel)
     _check_trace(path, machine, kernels)
+    _check_symbols(path, symbols, kernels)
     for found in kernels:
         arrays, scalars, values = _inputs(found, symbols, seed)
         _print_kernel(found, arrays, values)
