@@ -213,6 +213,8 @@ TAKEN = [
     "s_buffer_load_dword s0, s[4:7], s2 offset:0xfffff",
     "s_cmpk_gt_u32 s0, 65535",
     "s_set_gpr_idx_on 1, gpr_idx(SRC0,DST)",
+    "v_cvt_pk_f32_bf8_e32 v[6:7], 0x1a2cfe37",
+    "v_fmaak_f32_e32 v19, v16, v7, 0x12345",
 ]
 
 
