@@ -91,6 +91,10 @@ def test_gemm_in_another_order() -> None:
     a, b, c = ints(150, 40), ints(100, 40), torch.full((150, 100), torch.nan)
     run(kernels.get_reordered_matmul(150, 100, 40, 32, 32, 32, 2, SMALL), a, b, c)
     assert torch.equal(c, a.float() @ b.float().T)
+    rounded = torch.zeros(64, 32, dtype=torch.bfloat16)
+    narrow = kernels.get_reordered_matmul(64, 32, 40, 32, 32, 32, 1, SMALL, output_dtype=torch.bfloat16)
+    run(narrow, a[:64].contiguous(), b[:32].contiguous(), rounded)
+    assert torch.equal(rounded, (a[:64].float() @ b[:32].float().T).to(torch.bfloat16))
 
 
 @pytest.mark.parametrize("groups", [pytest.param(2, marks=SLOW), 5, pytest.param(40, marks=SLOW)])
@@ -306,8 +310,8 @@ MISTAKES = {
     "splits": (lambda: kernels.get_splitk_gemm_kernel((1, 1, 1), 0, SMALL), "num_splits is 0"),
     "dtype": (lambda: kernels.get_gemm_kernel((1, 1, 1), False, SMALL, torch.complex64), "no element type of the"),
     "output": (
-        lambda: kernels.get_reordered_matmul(1, 1, 1, 32, 32, 32, 1, SMALL, output_dtype=tkl.f16),
-        "output_dtype is f16; sums of f16 are f32",
+        lambda: kernels.get_reordered_matmul(1, 1, 1, 32, 32, 32, 1, SMALL, output_dtype=tkl.i32),
+        "output_dtype is i32; sums of f16 are f32",
     ),
     "groups": (lambda: kernels.get_persistent_gemm_kernel((1, 1, 1), SMALL, num_ctas=0), "num_ctas is 0; it takes a"),
     "waves": (

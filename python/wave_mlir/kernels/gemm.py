@@ -54,9 +54,12 @@ def sum_dtype(dtype: tkl.DataType) -> tkl.DataType:
     return tkl.i32 if dtype.is_integer else tkl.f32
 
 
-def product(constraints: list[tkw.Constraint], dtype: tkl.DataType, transposed: bool = False) -> tkw.WaveKernel:
-    """The kernel gemm(a, b, c): A[M, K], B[N, K], or transposed A[K, M], B[K, N]; C[M, N] of sums."""
+def product(
+    constraints: list[tkw.Constraint], dtype: tkl.DataType, transposed: bool = False, out: tkl.DataType | None = None
+) -> tkw.WaveKernel:
+    """The kernel gemm(a, b, c): A[M, K], B[N, K], or transposed A[K, M], B[K, N]; C[M, N] of sums (as out)."""
     result = sum_dtype(dtype)
+    stored = out or result
     a_shape, b_shape = ((K, M), (K, N)) if transposed else ((M, K), (N, K))
     i, j = tkw.IndexMapping.iterator(0), tkw.IndexMapping.iterator(1)
     a_map = tkw.IndexMapping(2, inputs={K: j, M: i}, outputs={M: i, K: j}) if transposed else None
@@ -66,7 +69,7 @@ def product(constraints: list[tkw.Constraint], dtype: tkl.DataType, transposed: 
     def gemm(
         a: tkl.Memory[*a_shape, SPACE, dtype],
         b: tkl.Memory[*b_shape, SPACE, dtype],
-        c: tkl.Memory[M, N, GLOBAL_ADDRESS_SPACE, result],
+        c: tkl.Memory[M, N, GLOBAL_ADDRESS_SPACE, stored],
     ):
         @tkw.iterate(K, init_args=[tkl.Register[M, N, result](0)])
         def total(acc):

@@ -31,16 +31,17 @@ def get_reordered_matmul(
 ) -> tuple[tkw.WaveKernel, Subs]:
     """gemm(a[M, K], b[N, K], c[M, N]): C = A Bᵀ, in groups of `group_m_size` tiles along M, column by column.
 
-    Raises ValueError for sizes that are none, and for an output type that is not that of the sums.
+    Sums, of f32 or i32, are rounded to output_dtype. Raises ValueError for sizes that are none, and for floats of
+    integers or the other way around.
     """
     what = "get_reordered_matmul"
     shape, block = (m_size, n_size, k_size), (block_m_size, block_n_size, block_k_size)
     dtype, result = dtype_of(input_dtype), dtype_of(output_dtype)
     positive(what, {"group_m_size": group_m_size})
-    if result != sum_dtype(dtype):
+    if result.is_integer != dtype.is_integer:
         raise ValueError(f"{what}: output_dtype is {result}; sums of {dtype} are {sum_dtype(dtype)}")
     constraints, subs = tiling(what, shape, mfma_variant, block=block)
     grid = (sympy.ceiling(M / BLOCK_M), sympy.ceiling(N / BLOCK_N))
     order = tkw.reordered_workgroups(grid, group=group_m_size)
-    kernel = product([*constraints, tkw.TilingConstraint(K, BLOCK_K), *order], dtype)
+    kernel = product([*constraints, tkw.TilingConstraint(K, BLOCK_K), *order], dtype, out=result)
     return kernel, subs | dict(zip((M, N, K), shape, strict=True))
