@@ -34,6 +34,9 @@ OPERATIONS = {
     "maximum": (lambda x, y: tkw.maximum(x, -y), lambda x, y: np.maximum(x, -y)),
     "abs": (lambda x, y: tkw.abs(x) - y, lambda x, y: np.abs(x) - y),
     "shifts": (lambda x, y: (x << 3) ^ (x >> (y & 7)), lambda x, y: (x << 3) ^ (x >> (y & 7))),
+    "shl": (lambda x, y: x << y, np.left_shift),
+    "shr": (lambda x, y: x >> y, np.right_shift),
+    "shifts by constants": (lambda x, y: (x << 70) + (x >> 70), lambda x, y: x >> 63),
 }
 
 
@@ -68,6 +71,22 @@ def test_integers(name: str, kind: str, isa) -> None:
         want = expected(x, y).astype(array)
     for got in run_all(kernel, [x, y], np.zeros_like(x), isa):
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+def test_division_by_zero(kind: str, isa) -> None:
+    dtype, array = DTYPES[kind]
+
+    @tkw.wave(CONSTRAINTS)
+    def kernel(
+        a: tkl.Memory[M, N, GLOBAL, dtype], b: tkl.Memory[M, N, GLOBAL, dtype], c: tkl.Memory[M, N, GLOBAL, dtype]
+    ):
+        x, y = tkw.read(a), tkw.read(b)
+        tkw.write(x // y - x % y - x // 0, c)
+
+    x, y = np.arange(-195, 195).astype(array).reshape(SHAPE), np.zeros(SHAPE, array)
+    for got in run_all(kernel, [x, y], np.ones_like(x), isa):
+        np.testing.assert_array_equal(got, 0)
 
 
 @pytest.mark.parametrize("kind", DTYPES)

@@ -28,6 +28,49 @@ def compile_(body: Callable, rules: object = ROWS, subs: object = None) -> None:
     wave_compile(options, kernel)
 
 
+def error_of(body: Callable) -> str:
+    with pytest.raises(CompileError) as caught:
+        compile_(body)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (lambda x, y: np.exp(tkw.read(x)), "numpy.exp is no function of tiles; take the functions of tkw"),
+        (lambda x, y: tkw.read(x) + np.ones(64), "a kernel cannot compute with an array; pass it as an argument"),
+        (lambda x, y: np.ones(64) * tkw.read(x), "a kernel cannot compute with an array; pass it as an argument"),
+        (lambda x, y: np.add.reduce(tkw.read(x)), "numpy.add is no function of tiles"),
+        (lambda x, y: tkw.read(x, y), "y is a memory, not a tile; read it first"),
+    ],
+    ids=["function", "right", "left", "reduce", "memory for a number"],
+)
+def test_other_libraries_are_told_apart(body: Callable, text: str) -> None:
+    """The error is at the user's line, whoever asked."""
+    message = error_of(body)
+    assert text in message and message.partition(":")[0].endswith("test_misuse.py")
+
+
+def test_any_number_of_arguments() -> None:
+    with pytest.raises(CompileError, match="kernel kernel: \\*x.* stands for any number of arguments; name each one"):
+
+        @tkw.wave(ROWS)
+        def kernel(*x: X):
+            pass
+
+
+def test_numbers_of_numpy() -> None:
+    x, y = np.arange(256, dtype=np.float32).reshape(4, 64), np.zeros((4, 64), np.float32)
+
+    @tkw.wave(ROWS)
+    def kernel(x: X, y: X):
+        inside = np.float32(7) < tkw.read(x)
+        tkw.write(tkw.select(inside, np.float32(2) * tkw.read(x) - np.int64(1), np.float64(0) - tkw.read(x)), y)
+
+    wave_compile(WaveCompileOptions(subs={M: 4, N: 64}, target="gfx942"), kernel)(x, y)
+    np.testing.assert_array_equal(y, np.where(x > 7, 2 * x - 1, -x))
+
+
 BODIES = {
     "permute": lambda x, y: tkw.permute(tkw.read(x), None),
     "broadcast": lambda x, y: tkw.broadcast(tkw.read(x), 3),

@@ -93,6 +93,8 @@ def build(op: ir.Operation, operands: list[ir.Value], result: ir.Type) -> ir.Val
     which = 0 if is_float(operands[0].type) else 1
     if name in _DIVISIONS and which == 1:
         operands = [operands[0], _nonzero(operands[1])]
+    if name in ("shl", "shr") and which == 1:
+        return _shift(name, *operands)
     if name in _BINARY:
         builder = _BINARY[name][which]
         return builder(*operands).result if builder else None
@@ -111,13 +113,33 @@ def build(op: ir.Operation, operands: list[ir.Value], result: ir.Type) -> ir.Val
     return _composed(name, operands)
 
 
+def _shift(name: str, x: ir.Value, amount: ir.Value) -> ir.Value:
+    """A shift; by the width or more all bits are out (0, or the sign), where arith leaves the result undefined. So does
+    a negative amount."""
+    width = element_of(x.type).width
+    known = _known(amount)
+    if known is not None and 0 <= known < width:
+        return _BINARY[name][1](x, amount).result
+    if name == "shr":
+        least = arith.MinUIOp(amount, constant(amount.type, width - 1)).result
+        return arith.ShRSIOp(x, least).result
+    inside = arith.CmpIOp(arith.CmpIPredicate.ult, amount, constant(amount.type, width)).result
+    return arith.SelectOp(inside, arith.ShLIOp(x, amount).result, constant(x.type, 0)).result
+
+
+def _known(value: ir.Value) -> int | None:
+    """The integer that a constant is, also in each element; None of other values."""
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
+        return None
+    found = value.owner.operation.attributes["value"]
+    found = found.get_splat_value() if isinstance(found, ir.DenseElementsAttr) and found.is_splat else found
+    return found.value if isinstance(found, ir.IntegerAttr) else None
+
+
 def _nonzero(divisor: ir.Value) -> ir.Value:
     """The divisor, with 1 for 0: beyond a dim's extent reads give 0, and to divide by it would be undefined."""
-    if not isinstance(divisor.owner, ir.Block) and divisor.owner.operation.name == "arith.constant":
-        value = divisor.owner.operation.attributes["value"]
-        value = value.get_splat_value() if isinstance(value, ir.DenseElementsAttr) and value.is_splat else value
-        if isinstance(value, ir.IntegerAttr) and value.value != 0:
-            return divisor
+    if _known(divisor):
+        return divisor
     is_zero = arith.CmpIOp(arith.CmpIPredicate.eq, divisor, constant(divisor.type, 0)).result
     return arith.SelectOp(is_zero, constant(divisor.type, 1), divisor).result
 

@@ -139,6 +139,10 @@ def _parameters(
         ) from None
     found = []
     for name, parameter in signature.parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise source.error(
+                f"kernel {function.__name__}: {parameter} stands for any number of arguments; name each one", where
+            )
         if not isinstance(parameter.annotation, Annotation):
             raise source.error(
                 f"kernel {function.__name__}: argument {name} needs an annotation: tkl.Memory[…], an element type for "

@@ -12,14 +12,21 @@ from mlir import ir
 from wave_mlir.compiler.diagnostics import CompileError, Diagnostic
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent) + os.sep
+_CALLING_BACK = ("numpy", "sympy")
+"""Libraries that ask this package's objects what they are: their frames are not the user's."""
 
 
 def user_frame() -> FrameType | None:
-    """The innermost frame outside of this package."""
+    """The innermost frame outside of this package, numpy and sympy."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and _is_ours(frame):
         frame = frame.f_back
     return frame
+
+
+def _is_ours(frame: FrameType) -> bool:
+    module = str(frame.f_globals.get("__name__")).partition(".")[0]
+    return module in _CALLING_BACK or frame.f_code.co_filename.startswith(_PACKAGE)
 
 
 def _column(code: CodeType, instruction: int) -> int:

@@ -177,6 +177,8 @@ class Trace:
                 return Value(builders.register(_checked_number(value, dtype), result), tuple(dims), dtype)
             if isinstance(value, sympy.Basic):
                 return self._filled_expression(value, dims, dtype)
+        if hasattr(value, "__array__"):  # of numpy, torch and others
+            raise source.error("a kernel cannot compute with an array; pass it as an argument and read it: tkw.read(a)")
         raise source.error(f"a tile cannot be filled with {value!r}; give a number, a scalar or an expression")
 
     def _filled_scalar(self, value: Value, dims: Sequence[str], dtype: DataType) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 from mlir import ir
@@ -11,6 +12,8 @@ from wave_mlir.lang.dtypes import DataType
 from . import source
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from wave_mlir.lang.types import MemoryType
 
 Number = int | float | bool
@@ -61,6 +64,21 @@ class Value:
         )
 
     __float__ = __int__ = __index__ = __len__ = __complex__ = _no_number
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **_: object) -> Value:
+        """Operators with a number of numpy (`np.float32(2) * x`) are those with Python's; other functions are
+        errors."""
+        import numpy as np  # it called this
+
+        own = _OPERATORS.get(ufunc.__name__)
+        plain = [x.item() if isinstance(x, np.generic) else x for x in inputs]
+        if own is not None and method == "__call__" and all(isinstance(x, Value | int | float) for x in plain):
+            return own(*plain)
+        if any(isinstance(x, np.ndarray) for x in inputs):
+            raise source.error("a kernel cannot compute with an array; pass it as an argument and read it: tkw.read(a)")
+        raise source.error(
+            f"numpy.{ufunc.__name__} is no function of tiles; take the functions of tkw, such as tkw.exp(x)"
+        )
 
     def __add__(self, other: Operand) -> Value:
         return _binary("add", self, other)
@@ -154,6 +172,15 @@ class Value:
 
     __hash__ = None  # type: ignore[assignment]  (== is a comparison of elements)
 
+
+_OPERATORS = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+    "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
+    "bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
+    "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+    "equal": operator.eq, "not_equal": operator.ne,
+}  # fmt: skip
+"""By numpy's name; numpy calls them for its numbers on the left."""
 
 Operand = Value | Number
 
