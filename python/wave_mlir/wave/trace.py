@@ -173,6 +173,8 @@ class Trace:
         with source.location():
             if isinstance(value, Value):
                 return self._filled_scalar(value, dims, dtype)
+            if getattr(value, "ndim", None) == 0:  # a number of numpy or torch
+                value = value.item()
             if isinstance(value, (bool, int, float)):
                 return Value(builders.register(_checked_number(value, dtype), result), tuple(dims), dtype)
             if isinstance(value, sympy.Basic):

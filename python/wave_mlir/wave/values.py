@@ -65,13 +65,14 @@ class Value:
 
     __float__ = __int__ = __index__ = __len__ = __complex__ = _no_number
 
+    # numpy calls this for its own operators too, with its numbers as arrays of no dims.
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **_: object) -> Value:
         """Operators with a number of numpy (`np.float32(2) * x`) are those with Python's; other functions are
         errors."""
         import numpy as np  # it called this
 
         own = _OPERATORS.get(ufunc.__name__)
-        plain = [x.item() if isinstance(x, np.generic) else x for x in inputs]
+        plain = [x.item() if isinstance(x, np.generic | np.ndarray) and not x.ndim else x for x in inputs]
         if own is not None and method == "__call__" and all(isinstance(x, Value | int | float) for x in plain):
             return own(*plain)
         if any(isinstance(x, np.ndarray) for x in inputs):
