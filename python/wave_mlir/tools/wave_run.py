@@ -49,7 +49,7 @@ def run_file(
             message = f"machine code is for one target; compile the module again for {target}"
             raise CompileError([Diagnostic("error", path, message)])
         if options is not None and options != PipelineOptions():
-            message = "--options are for the compiler, and the input is machine code; compile the module again with them"
+            message = "--options are for the compiler; this is machine code: compile the module again with them"
             raise CompileError([Diagnostic("error", path, message)])
         return _run_machine_code(path, wave_python.integers(path, symbols), kernel, seed, machine or Choices(seed=seed))
     if machine is not None and machine.trace:
