@@ -12,6 +12,7 @@ from wave_mlir.compiler.kernel_info import KernelInfo
 from wave_mlir.compiler.lane_access import REST
 from wave_mlir.compiler.loop_problem import CannotSchedule, LoopProblem
 from wave_mlir.compiler.loop_schedule import (
+    ONE_TRIP,
     SPECIALIZED,
     STAGGERED,
     annotate,
@@ -82,7 +83,7 @@ class Schedule(Pass):
     or whose waves need too many registers, stays as it is, with a warning.
 
     It moves nothing. A loop that cannot be scheduled stays as it is, with a warning that names the op in the way.
-    Loops that run what another one left (`wave.rest`) are not worth it.
+    Loops that run what another one left (`wave.rest`) are not worth it, nor are loops of one trip but by `list`.
     """
 
     strategy: Strategy = option("none", help="how to schedule loops")
@@ -175,8 +176,8 @@ class _Run:
 
     def _solved(self, loop: LoopProblem) -> scheduling.Schedule | None:
         strategy = self.options.strategy
-        if strategy == "none":
-            return None
+        if strategy == "none" or (strategy not in ONE_TRIP and loop.trips in (0, 1)):
+            return None  # there is nothing that a trip could overlap with
         copies = copies_for(loop, strategy, self.options.copies)
         check_room(loop, copies)
         try:

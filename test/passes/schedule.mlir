@@ -104,3 +104,24 @@ module attributes {wave.form = "lane", wave.target = "gfx942"} {
     wave.return
   }
 }
+
+// -----
+
+// A loop of one trip has nothing to overlap with.
+// CHECK-LABEL: @once(
+// CHECK-NOT:   wave.pipeline
+// CHECK-NOT:   wave.slot
+module attributes {wave.form = "lane", wave.target = "gfx942"} {
+  wave.kernel @once(%a: !wave.memory<[M, K], f32, global>, %b: !wave.memory<[M], f32, global>)
+      symbols {M = 64, K = 1} dynamic []
+      constraints [#wave.workgroup<M, 64, x>, #wave.tiling<K, 1>, #wave.hardware<threads_per_wave = 64, vector_shapes = {M = 64, K = 1}>] {
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    %sum = wave.iterate K iv(%k) trips(1) iter_args(%acc = %zero : vector<1xf32>) {
+      %x = wave.read %a index [lane, iv.K] symbols(iv.K = %k) : !wave.memory<[M, K], f32, global> -> vector<1xf32>
+      %y = arith.addf %acc, %x : vector<1xf32>
+      wave.yield %y : vector<1xf32>
+    }
+    wave.write %sum, %b index [lane] : vector<1xf32>, !wave.memory<[M], f32, global>
+    wave.return
+  }
+}

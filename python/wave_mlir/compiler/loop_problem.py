@@ -142,8 +142,12 @@ class LoopProblem:
 
     def _attributes(self) -> dict[str, str]:
         """`trips`: how many the loop makes, where that is known."""
-        trips = self.info.resolve(Expr(self.loop.attributes["trips"]), bound_names(self.loop)).constant_value
-        return {} if trips is None else {"trips": str(trips)}
+        return {} if self.trips is None else {"trips": str(self.trips)}
+
+    @property
+    def trips(self) -> int | None:
+        """How many trips the loop makes; None where that is known at run time only."""
+        return self.info.resolve(Expr(self.loop.attributes["trips"]), bound_names(self.loop)).constant_value
 
     def _values(self) -> Iterator[Dependence]:
         """Dependences through values, also those carried from trip to trip."""
