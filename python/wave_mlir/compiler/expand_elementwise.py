@@ -119,7 +119,7 @@ def _shift(name: str, x: ir.Value, amount: ir.Value) -> ir.Value:
     width = element_of(x.type).width
     known = _known(amount)
     if known is not None and 0 <= known < width:
-        return _BINARY[name][1](x, amount).result
+        return (arith.ShLIOp if name == "shl" else arith.ShRSIOp)(x, amount).result
     if name == "shr":
         least = arith.MinUIOp(amount, constant(amount.type, width - 1)).result
         return arith.ShRSIOp(x, least).result
