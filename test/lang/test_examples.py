@@ -13,7 +13,6 @@ EXAMPLES = [
     "attention_fp8",
     "attention_ragged",
     "control_flow",
-    "gemm_scheduled",
     "lds_by_hand",
     "moe",
     "rowwise",
