@@ -4,16 +4,14 @@ what makes it wrong is noticed; the waves that compute issue nothing but what co
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import gemm_cases
-import numpy as np
 import pytest
 from gemm_cases import GemmCase
 from mlir import ir
+from schedule_checks import attention, check_attention, check_gemm, check_simulated, check_trips
 from wave_mlir import report, sim
 from wave_mlir.compiler import driver
 from wave_mlir.compiler.barrier_proof import prove_barriers
@@ -21,11 +19,7 @@ from wave_mlir.compiler.diagnostics import PassError
 from wave_mlir.compiler.driver import Compiled
 from wave_mlir.compiler.tile_ir import walk
 from wave_mlir.passes.pipelines import PipelineOptions
-from wave_mlir.wave.compile import WaveCompileOptions, wave_compile
 from wave_mlir.wave.scheduling import SchedulingType
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
-import attention_forward as attention
 
 CASES = [
     GemmCase("gfx942", "f16", 16, "shared", (64, 64, 32), (2, 2), 64, 64, 224),
@@ -46,16 +40,6 @@ def compiled(case: GemmCase, dynamic: tuple[str, ...] = (), copies: int = 0, sch
     return driver.compile_module(text, options=options, keep=["scheduled"])
 
 
-def check(case: GemmCase, run: Callable[..., object]) -> None:
-    a, b, c = gemm_cases.inputs(case)
-    run(a, b, c)
-    np.testing.assert_array_equal(c, gemm_cases.expected(a, b, c.dtype), err_msg=str(case))
-
-
-def simulated(case: GemmCase, made: Compiled, **symbols: int) -> None:
-    check(case, lambda *arrays: sim.run(made.module, list(arrays), symbols=symbols))
-
-
 SLOW = (1, 2, 3, 4, 6)
 
 
@@ -65,8 +49,8 @@ SLOW = (1, 2, 3, 4, 6)
 def test_gemms(case: GemmCase, isa: Callable[..., object]) -> None:
     made = compiled(case)
     assert made.ir("scheduled").count("wave.specialized") == 1
-    simulated(case, made)
-    check(case, lambda *arrays: isa(made, *arrays, seed=5))
+    check_simulated(case, made)
+    check_gemm(case, lambda *arrays: isa(made, *arrays, seed=5))
 
 
 def test_trips_at_run_time(isa: Callable[..., object]) -> None:
@@ -74,8 +58,8 @@ def test_trips_at_run_time(isa: Callable[..., object]) -> None:
     case = CASES[0]
     made = compiled(case, ("K",))
     for k in (0, 32, 100):
-        simulated(replace(case, k=k), made, K=k)
-    check(replace(case, k=100), lambda *arrays: isa(made, *arrays, symbols={"K": 100}, seed=3))
+        check_simulated(replace(case, k=k), made, K=k)
+    check_gemm(replace(case, k=100), lambda *arrays: isa(made, *arrays, symbols={"K": 100}, seed=3))
 
 
 @pytest.mark.slow
@@ -83,30 +67,15 @@ def test_trips_at_run_time(isa: Callable[..., object]) -> None:
 @pytest.mark.parametrize("case", [CASES[0], CASES[5]], ids=str)
 def test_trips(case: GemmCase, copies: int) -> None:
     """Copies x trips x {static, run-time}."""
-    step = case.tile[2]
-    made = compiled(case, ("K",), copies)
-    for trips in range(10):
-        one = replace(case, k=trips * step)
-        simulated(one, made, K=one.k)
-        if trips:
-            simulated(one, compiled(one, (), copies))
+    check_trips(case, lambda one, dynamic: compiled(one, dynamic, copies))
 
 
 @pytest.mark.parametrize("machine", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["simulator", "machine"])
 def test_attention(machine: bool) -> None:
     """The same bits as without a schedule: some waves copy K and V, the others have the products and the softmax."""
     shape = attention.Shape(heads=1, queries=64, keys=96, qk_size=32, v_size=32)
-    variant = attention.Variant(causal=True)
-    given = attention.inputs(shape, variant, np.float16)
-    found = []
-    for schedule in (SchedulingType.NONE, SchedulingType.SPECIALIZED):
-        kernel, subs = attention.attention_kernel(shape, variant, waves=4, block_m=64)
-        made = wave_compile(WaveCompileOptions(subs=subs, target="gfx942", schedule=schedule, cache=False), kernel)
-        found.append(np.full((1, 64, 32), np.nan, np.float32))
-        (made.run_isa if machine else made)(*given, found[-1])
+    made = check_attention(SchedulingType.SPECIALIZED, shape, waves=4, block_m=64, machine=machine)
     assert made.ir("scheduled").count("wave.specialized") == 1
-    np.testing.assert_array_equal(found[1], found[0])
-    assert np.abs(found[0] - attention.reference(shape, variant, *given)).max() < 3e-3
 
 
 # --- what makes it wrong ---------------------------------------------------------------------------------
@@ -131,7 +100,7 @@ def test_barriers_are_needed(number: int) -> None:
         with pytest.raises(PassError, match="no barrier separates"):
             prove_barriers(kernel)
     with pytest.raises(sim.SimError, match="race"):
-        simulated(case, driver.compile_module(str(module)))
+        check_simulated(case, driver.compile_module(str(module)))
 
 
 @pytest.mark.parametrize("side", range(2))
@@ -145,7 +114,7 @@ def test_barriers_are_alike(side: int) -> None:
         with pytest.raises(PassError, match="the other waves have no barrier, or loop with one, for this one"):
             prove_barriers(kernel)
     with pytest.raises(sim.SimError):
-        simulated(case, driver.compile_module(str(module)))
+        check_simulated(case, driver.compile_module(str(module)))
 
 
 def test_trips_are_alike() -> None:
