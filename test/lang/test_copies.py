@@ -256,3 +256,22 @@ def test_transposed_tiles_of_some_waves() -> None:
     a, on = data((4, 32, 128), np.float16), np.array([1, 0, 0, 1], np.int32)
     want = np.where(on[:, None, None] > 0, a.transpose(0, 2, 1), np.float16(0))
     check(kernel, {B: 4, M: 32, N: 128}, [a, on, np.zeros_like(want)], {2: want})
+
+
+@pytest.mark.parametrize("n", [40, 24, 72])
+def test_transposed_tiles_of_odd_sizes(n: int) -> None:
+    """What a wave has is no power of two of rows: lanes that hold nothing do not reach into another wave's part."""
+
+    @tkw.wave(
+        [
+            tkw.WorkgroupConstraint(M, 64, 1),
+            tkw.WaveConstraint(M, 16),
+            tkw.WorkgroupConstraint(N, n, 0),
+            tkw.HardwareConstraint(64, vector_shapes={M: 16, N: n}),
+        ]
+    )
+    def kernel(a: tkl.Memory[M, N, GLOBAL, tkl.f16], c: tkl.Memory[N, M, GLOBAL, tkl.f16]):
+        tkw.write(tkw.permute(tkw.read(a), [N, M]), c)
+
+    a = data((128, n), np.float16)
+    check(kernel, {M: 128, N: n}, [a, np.zeros_like(a.T)], {1: a.T})

@@ -89,29 +89,28 @@ def _wide(info: KernelInfo, layout: Layout, contiguous: str, vector: int) -> lis
     """Layouts in which consecutive lanes have consecutive vectors along a dim: of the whole tile for all waves, and,
     where each wave has a block of the tile, of the blocks, so that waves exchange nothing with each other."""
     extents = dict(layout.extents)
-    found = [_lanes_along(extents, contiguous, vector, info, info.block_waves, {})]
+    found = [_placed(extents, _along(extents, contiguous, vector, info, info.block_waves), {})]
     waves = {axis: list(own) for axis, own in layout.digits.items() if axis.startswith("wave") and own}
     block = _block(extents, [digit for own in waves.values() for digit in own])
     if waves and block is not None and block[contiguous] % vector == 0:
-        found.append(_lanes_along(block, contiguous, vector, info, (1, 1, 1), waves, extents))
+        inner = _along(block, contiguous, vector, info, (1, 1, 1))
+        if inner.registers * info.wave_size == prod(block.values()):  # else lanes reach into the next wave's block
+            found.append(_placed(extents, inner, waves))
     return found
 
 
-def _lanes_along(
-    block: dict[str, int],
-    contiguous: str,
-    vector: int,
-    info: KernelInfo,
-    waves: tuple[int, int, int],
-    digits: dict[str, list[tuple[int, str | None, int]]],
-    extents: dict[str, int] | None = None,
+def _along(
+    block: dict[str, int], contiguous: str, vector: int, info: KernelInfo, waves: tuple[int, int, int]
 ) -> Layout:
-    """A block in vectors along a dim, by `waves` waves, in a tile of which `digits` place blocks; dims keep their
-    order."""
+    """Consecutive lanes have consecutive vectors along a dim."""
     order = {d: n for d, n in block.items() if d != contiguous} | {contiguous: block[contiguous]}
-    inner = cooperative_layout(order, contiguous, vector, info.wave_size, waves)
-    own = {source: list(given) for source, given in inner.digits.items()} | digits
-    return Layout.get(extents or block, **{source.replace(".", "_"): given for source, given in own.items()})
+    return cooperative_layout(order, contiguous, vector, info.wave_size, waves)
+
+
+def _placed(extents: dict[str, int], inner: Layout, waves: dict[str, list[tuple[int, str | None, int]]]) -> Layout:
+    """A layout with the tile's extents, its dims in their order; `waves` count blocks."""
+    own = {source: list(given) for source, given in inner.digits.items()} | waves
+    return Layout.get(extents, **{source.replace(".", "_"): given for source, given in own.items()})
 
 
 def _block(extents: dict[str, int], digits: list[tuple[int, str | None, int]]) -> dict[str, int] | None:
