@@ -64,16 +64,19 @@ def scatter_of(info: KernelInfo, write: ir.Operation) -> Scatter | None:
     scattered = {n for n, v in bound_values(write).items() if _differs(v)}
     if contiguous is None or scattered & set(last.symbols):
         return None
-    found = _cost(info, memory, tile, contiguous, "scatter" if scattered else "write")
+    layout, bits = Layout(tile.layout), element_bits(tile.element_type)
+    run = _width(layout.widest_access(contiguous), bits)
+    if not scattered and run * bits >= _NARROW:
+        return None
+    found = _cost(info, memory, tile, contiguous, run, "scatter" if scattered else "write")
     if found.way.name == "lds" and _may_be_apart(write):
         return None
-    return found if scattered or (found.straight_bits < _NARROW and found.pays) else None
+    return found if scattered or found.pays else None
 
 
-def _cost(info: KernelInfo, memory: MemoryType, tile: TileType, contiguous: str, what: str) -> Scatter:
+def _cost(info: KernelInfo, memory: MemoryType, tile: TileType, contiguous: str, run: int, what: str) -> Scatter:
     layout, bits = Layout(tile.layout), element_bits(tile.element_type)
     extents = dict(layout.extents)
-    run = _width(layout.widest_access(contiguous), bits)
     straight = layout.registers // run * LOAD_CLOCKS
     vector = _width(_whole(info, memory, extents[contiguous]), bits)
     found = []
