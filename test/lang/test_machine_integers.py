@@ -36,6 +36,10 @@ OPERATIONS = {
     "shifts": (lambda x, y: (x << 3) ^ (x >> (y & 7)), lambda x, y: (x << 3) ^ (x >> (y & 7))),
     "shl": (lambda x, y: x << y, np.left_shift),
     "shr": (lambda x, y: x >> y, np.right_shift),
+    "shifts of constants": (
+        lambda x, y: (3 << y) + (np.int64(-9) >> y),
+        lambda x, y: (np.full_like(x, 3) << y) + (np.full_like(x, -9) >> y),
+    ),
     "shifts by constants": (lambda x, y: (x << 70) + (x >> 70), lambda x, y: x >> 63),
 }
 

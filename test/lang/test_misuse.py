@@ -65,10 +65,11 @@ def test_numbers_of_numpy() -> None:
     @tkw.wave(ROWS)
     def kernel(x: X, y: X):
         inside = np.float32(7) < tkw.read(x)
-        tkw.write(tkw.select(inside, np.float32(2) * tkw.read(x) - np.int64(1), np.float64(0) - tkw.read(x)), y)
+        bits = 2.0 ** tkw.minimum(tkw.read(x), 4.0)
+        tkw.write(tkw.select(inside, np.float32(2) * tkw.read(x) - np.int64(1), np.float64(0) - bits), y)
 
     wave_compile(WaveCompileOptions(subs={M: 4, N: 64}, target="gfx942"), kernel)(x, y)
-    np.testing.assert_array_equal(y, np.where(x > 7, 2 * x - 1, -x))
+    np.testing.assert_array_equal(y, np.where(x > 7, 2 * x - 1, -(2 ** np.minimum(x, 4))))
 
 
 BODIES = {

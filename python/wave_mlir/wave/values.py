@@ -138,11 +138,20 @@ class Value:
     def __lshift__(self, other: Operand) -> Value:
         return _binary("shl", self, other)
 
+    def __rlshift__(self, other: Operand) -> Value:
+        return _binary("shl", other, self)
+
     def __rshift__(self, other: Operand) -> Value:
         return _binary("shr", self, other)
 
+    def __rrshift__(self, other: Operand) -> Value:
+        return _binary("shr", other, self)
+
     def __pow__(self, other: Operand) -> Value:
         return _binary("pow", self, other)
+
+    def __rpow__(self, other: Operand) -> Value:
+        return _binary("pow", other, self)
 
     def __neg__(self) -> Value:
         return _unary("neg", self)
@@ -176,7 +185,8 @@ class Value:
 
 _OPERATORS = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
-    "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
+    "left_shift": operator.lshift,
+    "right_shift": operator.rshift, "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
     "bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
     "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
     "equal": operator.eq, "not_equal": operator.ne,
